@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// answers runs graft's side on a few commands within this process.
+// answers runs commands on graft's side of the benchmark, in this process.
 func answers(t *testing.T, o setup, commands ...string) []answer {
 	t.Helper()
 	var out bytes.Buffer
@@ -58,7 +58,7 @@ func TestWorkerRunsEpochs(t *testing.T) {
 	require.Error(t, serve(o, strings.NewReader(`{"cmd":"epoch","iterations":1}`), new(bytes.Buffer)))
 }
 
-// The twin runs epochs with its images on the device.
+// The PyTorch twin runs epochs with its images on the device.
 func TestTwinRunsEpochs(t *testing.T) {
 	b := &bench{options: options{python: defaultPython(), twin: "twin.py", setup: small}, folder: t.TempDir()}
 	require.NoError(t, writeProblem(b.folder, small))
@@ -73,7 +73,7 @@ func TestTwinRunsEpochs(t *testing.T) {
 	require.Positive(t, a.Seconds)
 }
 
-// An episode has PyTorch's objective, as it has the same actions.
+// REINFORCE gives the same losses as PyTorch.
 func TestEpisodesArePyTorchs(t *testing.T) {
 	b := &bench{options: options{python: defaultPython(), twin: "twin.py", setup: small}, folder: t.TempDir()}
 	require.NoError(t, writeLesson(b.folder, small.seed))
@@ -98,8 +98,7 @@ func TestWorkerRefuses(t *testing.T) {
 	}
 }
 
-// A training step has the bits of PyTorch's where both run the same LibTorch,
-// and the fast path is within rounding of it.
+// A training step gives the same bits as PyTorch on the same LibTorch. The fast path agrees within rounding.
 func TestLossesArePyTorchs(t *testing.T) {
 	b := &bench{options: options{python: defaultPython(), twin: "twin.py", setup: small}, folder: t.TempDir()}
 	require.NoError(t, writeProblem(b.folder, small))
@@ -127,7 +126,7 @@ func TestLossesArePyTorchs(t *testing.T) {
 	}
 }
 
-// sameRelease compares major and minor versions: 1.13.0 and 1.13.0a0 are one.
+// sameRelease compares major and minor versions: 1.13.0 and 1.13.0a0 are equal.
 func sameRelease(a, b string) bool {
 	cut := func(v string) string { return strings.Join(strings.SplitN(v, ".", 3)[:2], ".") }
 	return cut(a) == cut(b)
@@ -147,8 +146,8 @@ func TestMeasuredFigures(t *testing.T) {
 	require.Equal(t, fmt.Sprintf("2 within %.0e", 0.01), m.agreement())
 }
 
-// Growth is measured and charged for trees and for imported networks: what a profile lacks is compared, by
-// each kind of work.
+// The growth benchmark covers trees and imported networks. It compares charged times by kind of work if the profile
+// lacks times.
 func TestGrowthIsCompared(t *testing.T) {
 	if os.Getenv("GRAFT_LONG") == "" {
 		t.Skip("left out: the benchmark of growth; set GRAFT_LONG=1")
@@ -166,7 +165,7 @@ func TestGrowthIsCompared(t *testing.T) {
 	}
 }
 
-// Every measurement is called by its name, and options of one alone bear it.
+// Every measurement can be chosen by its name, and the prefix of an option is the name of a measurement.
 func TestMeasurementsAreNamed(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, list(&out))

@@ -74,7 +74,7 @@ func TestCIFARKeepsEveryPixelAndLabel(t *testing.T) {
 	require.Len(t, cifar100.classes, 100)
 }
 
-// Only files of the published sizes are read.
+// Every format declares the published numbers of training and test images.
 func TestCIFARHasItsPublishedSizes(t *testing.T) {
 	for c, want := range map[*cifar][2]int{cifar10: {50_000, 10_000}, cifar100: {50_000, 10_000}} {
 		for _, format := range c.formats {

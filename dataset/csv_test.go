@@ -14,21 +14,21 @@ import (
 	"graft/torch"
 )
 
-// table writes a table and returns its path.
+// table writes lines to a new file and returns its path.
 func table(t *testing.T, name string, lines ...string) string {
 	path := filepath.Join(t.TempDir(), name)
 	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 	return path
 }
 
-// valuesOf are whole numbers of any kind.
+// valuesOf returns a tensor's values as int64.
 func valuesOf(t *testing.T, s *torch.Scope, x *torch.Tensor) []int64 {
 	values, err := torch.Values[int64](s.To(x, torch.Int64, torch.CPU))
 	require.NoError(t, err)
 	return values
 }
 
-// Texts are filled up with the last token, cut at the context, and divided evenly by class.
+// Texts are padded with the last token, cut at the context length and split evenly by class.
 func TestTableOfTexts(t *testing.T) {
 	lines := []string{"\ufeffid,label,text"}
 	for range 10 {
@@ -53,7 +53,7 @@ func TestTableOfTexts(t *testing.T) {
 	}))
 }
 
-// The first token of a word has the word's label.
+// Only the first token of each word has the word's label.
 func TestTableOfWords(t *testing.T) {
 	train := []string{"text,tags"}
 	for range 4 {
@@ -66,7 +66,7 @@ func TestTableOfWords(t *testing.T) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		set, err := Load(s, torch.CPU, files.OS{}, o)
 		require.NoError(t, err)
-		// a, b, c, a space, padding
+		// Vocabulary: a, b, c, a space, padding.
 		assert.Equal(t, Facts{Shape: []int{6}, Classes: 3, Vocabulary: 5, Task: TokenLabel}, set.Facts())
 		assert.Equal(t, set.Facts(), Declared(files.OS{}, o))
 		assert.Equal(t, []int64{1, 0, 2, 3, 4, 4}, valuesOf(t, s, set.Test.Images), "the space is the first character")
@@ -121,7 +121,7 @@ func TestTablesAreRefused(t *testing.T) {
 	}
 }
 
-// Any table is read in full or is an error, and what is read has a label for each piece.
+// Any table parses completely or gives an error. Every piece of a parsed row has a label.
 func FuzzTable(f *testing.F) {
 	f.Add([]byte("text,label\na b,X Y\n"), true)
 	f.Add([]byte("\ufefflabel,text,x\n1,\"a\n\"\"b\",\n"), false)
@@ -145,7 +145,7 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// A table whose labels are as many as its rows has no labels in that column, and a network for them no end.
+// A large table is refused if each row has its own label. Any table is refused if it has more than 65536 labels.
 func TestTablesOfTooManyLabels(t *testing.T) {
 	table := func(rows, each int) error {
 		var text strings.Builder

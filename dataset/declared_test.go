@@ -10,7 +10,7 @@ import (
 	"graft/internal/files"
 )
 
-// What is declared is what reading finds.
+// Declared facts and split sizes equal the facts and sizes of the loaded dataset.
 func TestDeclared(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"a", "b", "c", ".hidden"} {

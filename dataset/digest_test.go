@@ -16,7 +16,7 @@ import (
 	"graft/torch"
 )
 
-// contentOf is a digest of everything that a job reads of a set: the examples and labels of each split.
+// contentOf returns a digest of everything that a job reads of a set: facts, examples and labels of each split.
 func contentOf(t *testing.T, s *torch.Scope, set *dataset.Set) string {
 	h := sha256.New()
 	for _, p := range []dataset.Split{set.Train, set.Validation, set.Test} {
@@ -30,7 +30,7 @@ func contentOf(t *testing.T, s *torch.Scope, set *dataset.Set) string {
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// Two sets have one digest exactly if a job cannot tell them apart, whatever options made them.
+// Two sets have the same digest exactly if a job reads the same data, whatever options made them.
 func TestDigestsFollowWhatAJobReads(t *testing.T) {
 	folder := t.TempDir()
 	text, table := filepath.Join(folder, "a.txt"), filepath.Join(folder, "a.csv")
@@ -46,7 +46,7 @@ func TestDigestsFollowWhatAJobReads(t *testing.T) {
 	paths := map[string][]string{dataset.KindText: {text, text + "2"}, dataset.KindCSV: {table},
 		dataset.KindSynthetic: {""}}
 	for kind, paths := range paths {
-		digests, contents := map[string]string{}, map[string]string{} // to the content, and back
+		digests, contents := map[string]string{}, map[string]string{} // digest to content, and content to digest
 		for _, o := range variants(kind, paths) {
 			require.NoError(t, torch.With(func(s *torch.Scope) error {
 				set, err := dataset.Load(s, torch.CPU, files.OS{}, o)
@@ -55,7 +55,7 @@ func TestDigestsFollowWhatAJobReads(t *testing.T) {
 				if was, known := digests[set.Digest]; known {
 					assert.Equal(t, was, content, "sets that differ share the digest %.12s: %+v", set.Digest, o)
 				}
-				// a text has its tokens' kind in its digest
+				// the digest of a text also covers the kind of its tokens
 				if was, known := contents[content]; known && kind != dataset.KindText {
 					assert.Equal(t, was, set.Digest, "equal sets have two digests: %+v", o)
 				}
@@ -67,7 +67,7 @@ func TestDigestsFollowWhatAJobReads(t *testing.T) {
 	}
 }
 
-// variants are options of a kind that differ in one, or two, of all that select examples.
+// variants returns options of a kind that differ in the selection of examples.
 func variants(kind string, paths []string) []dataset.Options {
 	var all []dataset.Options
 	for _, path := range paths {
@@ -89,7 +89,7 @@ func variants(kind string, paths []string) []dataset.Options {
 	return all
 }
 
-// changed are options that differ from a base in one that only a kind has.
+// changed returns copies of base, each with one option changed that only this kind has.
 func changed(base dataset.Options, kind string) []dataset.Options {
 	change := func(by func(*dataset.Options)) dataset.Options {
 		o := base
@@ -111,7 +111,7 @@ func changed(base dataset.Options, kind string) []dataset.Options {
 		change(func(o *dataset.Options) { o.Tokens = dataset.Characters })}
 }
 
-// With TestAsValidation a text is trained on all windows but those of the test, as images are.
+// With TestAsValidation, a text trains on all windows outside of the test split, as images do.
 func TestTextTrainsOnAllButTheTest(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.txt")
 	require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("abcdefgh", 200)), 0o600))

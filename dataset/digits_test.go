@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// digitsText has two rows of each digit, whose pixels are the digit.
+// digitsText returns two rows per digit; each pixel equals the digit.
 func digitsText() string {
 	var b strings.Builder
 	for k := range 20 {

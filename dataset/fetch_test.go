@@ -41,7 +41,7 @@ func serve(data []byte) http.HandlerFunc {
 	}
 }
 
-// cutAfter announces all of the data and disconnects after some bytes.
+// cutAfter returns a handler that announces the full length and disconnects after some bytes.
 func cutAfter(data []byte, bytes int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", strconv.Itoa(len(data)))
@@ -61,9 +61,9 @@ func status(code int) http.HandlerFunc {
 func TestFetchSaysWhatIsWrongAndLeavesNothingHalf(t *testing.T) {
 	data := content(1)
 	cases := map[string]struct {
-		answers []http.HandlerFunc // one a call of Fetch
+		answers []http.HandlerFunc // one per call of Fetch
 		want    []string           // error of each call; empty for none
-		part    int                // bytes that are kept for the next call
+		part    int                // bytes kept for the next call
 	}{
 		"all goes well": {[]http.HandlerFunc{serve(data)}, []string{""}, 0},
 		"not there": {[]http.HandlerFunc{status(404)},
@@ -176,8 +176,7 @@ func TestFetchKnowsItsNames(t *testing.T) {
 	require.Equal(t, cifar100.formats[0].archive, published[KindCIFAR100][0].name)
 }
 
-// After any fault of the disk the final name holds the whole file or nothing, and the
-// next call succeeds.
+// After any disk fault, the final name holds the whole file or does not exist, and the next call succeeds.
 func TestFetchSurvivesFaults(t *testing.T) {
 	data := content(1)
 	server := httptest.NewServer(serve(data))

@@ -35,7 +35,7 @@ func encodePNG(t testing.TB, img image.Image) []byte {
 	return out.Bytes()
 }
 
-// samplePictures is the same picture in every format, by ending.
+// samplePictures returns the same picture in every format, by file extension.
 func samplePictures(t testing.TB) map[string][]byte {
 	t.Helper()
 	img := plainImage(color.RGBA{R: 200, G: 100, B: 51, A: 255}, 12, 8)
@@ -45,7 +45,7 @@ func samplePictures(t testing.TB) map[string][]byte {
 	return map[string][]byte{"png": encodePNG(t, img), "jpg": jpg.Bytes(), "GIF": gf.Bytes()}
 }
 
-// pictureFolder writes classes a to c with 2, 3, 4 … times some images each.
+// pictureFolder writes 2*times, 3*times and 4*times images of classes a, b and c.
 func pictureFolder(t testing.TB, folder string, times int) string {
 	t.Helper()
 	for k, class := range []string{"a", "b", "c"} {
@@ -96,7 +96,7 @@ func TestPicturesOfEveryFormat(t *testing.T) {
 	}
 }
 
-// Pixels are averaged by the area that a new pixel covers.
+// Resizing crops to the middle square and averages pixels by area.
 func TestResizing(t *testing.T) {
 	cases := map[string]struct {
 		width, height int
@@ -157,7 +157,7 @@ func TestFoldersSayWhatIsWrong(t *testing.T) {
 	require.ErrorContains(t, form{size: 1}.decode(hugePNG(t), make([]byte, 3)), "pixels")
 }
 
-// hugePNG claims more pixels than fit into memory.
+// hugePNG returns a PNG file that claims more pixels than fit into memory.
 func hugePNG(t testing.TB) []byte {
 	data := encodePNG(t, plainImage(color.White, 1, 1))
 	var out bytes.Buffer
@@ -166,7 +166,7 @@ func hugePNG(t testing.TB) []byte {
 	return out.Bytes()
 }
 
-// chunk appends one chunk of a PNG file.
+// chunk appends a chunk to a PNG file.
 func chunk(out *bytes.Buffer, name string, data []byte) {
 	body := append([]byte(name), data...)
 	out.Write(binary.BigEndian.AppendUint32(nil, uint32(len(data))))

@@ -10,7 +10,7 @@ import (
 	"graft/torch"
 )
 
-// Any input is read in full or is an error: no panic, and no label without a class.
+// Any input is read completely or gives an error: no panic, and no label without a class.
 
 func FuzzIDX(f *testing.F) {
 	for _, data := range idxFiles() {

@@ -16,7 +16,7 @@ import (
 	"graft/torch"
 )
 
-// tiny is a CIFAR with few images in each file.
+// tiny returns a CIFAR with few images in each file.
 func tiny(c *cifar, rows int) *cifar {
 	small := *c
 	small.formats = nil
@@ -57,7 +57,7 @@ func binaryBatch(c *cifar, b block) []byte {
 	return out
 }
 
-// pythonBatch is a batch as Python 2 and NumPy 1 pickled it, opcode by opcode.
+// pythonBatch returns a batch as Python 2 and NumPy 1 pickle it, opcode by opcode.
 func pythonBatch(c *cifar, b block, fortran bool) []byte {
 	var p bytes.Buffer
 	text := func(s string) { fmt.Fprintf(&p, "U%c%s", len(s), s) }
@@ -123,7 +123,7 @@ func writeAll(t testing.TB, folder string, all map[string][]byte) string {
 	return folder
 }
 
-// packed is a .tar.gz of files in a folder.
+// packed returns a .tar.gz archive of files in a folder.
 func packed(t testing.TB, folder string, all map[string][]byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -159,7 +159,7 @@ func idxFile(magic uint32, data []byte, sizes ...uint32) []byte {
 	return append(out, data...)
 }
 
-// idxFiles are the four files of a tiny MNIST, 30 images to train and 12 to test.
+// idxFiles returns the four files of a tiny MNIST with 30 training and 12 test images.
 func idxFiles() map[string][]byte {
 	all := make(map[string][]byte)
 	for pair, count := range map[idxPair]int{idxTrain: 30, idxTest: 12} {
@@ -181,10 +181,10 @@ func within(t testing.TB, body func(s *torch.Scope)) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error { body(s); return s.Err() }))
 }
 
-// loaded is a copy of a set that has been closed.
+// loaded holds the data of a set that is closed.
 type loaded struct {
 	*Set
-	images, labels [3][]byte // of training, validation and test
+	images, labels [3][]byte // training, validation, test
 }
 
 func (src *source) loadFor(t testing.TB, o Options) loaded {

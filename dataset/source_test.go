@@ -12,7 +12,7 @@ import (
 	"graft/torch"
 )
 
-// Each class gives its share, to less than one image.
+// Each class contributes its share, to within one image.
 func TestEveryClassGivesItsShare(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -22,7 +22,7 @@ func TestEveryClassGivesItsShare(t *testing.T) {
 			labels[k] = int64(random.IntN(classes) * random.IntN(2))
 		}
 		rows := everyRow(count)
-		if random.IntN(2) == 0 { // some rows are gone already
+		if random.IntN(2) == 0 { // some rows are already taken
 			rows, _ = apart(labels, rows, random.IntN(count-1), 5, 1)
 		}
 		want := random.IntN(len(rows) + 1)
@@ -73,7 +73,7 @@ func TestTestAsValidationTrainsOnAllOthers(t *testing.T) {
 	})
 }
 
-// The three splits hold each image once.
+// Each image is in exactly one split.
 func TestNoImageIsInTwoSplits(t *testing.T) {
 	src, err := tiny(cifar10, tinyRows).readFor(writeAll(t, t.TempDir(),
 		batchFiles(cifar10, cifar10.formats[0], false)))

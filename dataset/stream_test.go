@@ -21,7 +21,7 @@ import (
 	"graft/torch"
 )
 
-// shard writes files of a tar by name and contents, in turn.
+// shard writes a tar file; entries alternate between names and contents.
 func shard(t testing.TB, path string, entries ...string) {
 	t.Helper()
 	var out bytes.Buffer
@@ -36,7 +36,7 @@ func shard(t testing.TB, path string, entries ...string) {
 	write(t, path, out.Bytes())
 }
 
-// sharded puts the images of a folder of classes into shards of seven samples.
+// sharded packs the images of a folder of classes into shards of seven samples.
 func sharded(t testing.TB, from, to string) {
 	t.Helper()
 	var entries []string
@@ -61,7 +61,7 @@ func sharded(t testing.TB, from, to string) {
 	flush(n)
 }
 
-// pixels are the images and labels of a split, in the order of places.
+// pixels returns the images and labels at places of a split, in their order.
 func pixels(t *testing.T, split *Split, places []int64) (images []byte, labels []int64) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		x, y, err := split.Pick(s, Rows{Places: places}, Rows{})
@@ -76,7 +76,8 @@ func pixels(t *testing.T, split *Split, places []int64) (images []byte, labels [
 	return images, labels
 }
 
-// A stream of a folder or of shards has the images of the set in memory, in any order, one by one or ahead.
+// A stream of a folder or of shards returns the same images as the set in memory, in any order, with and without
+// prefetching.
 func TestStreamsAreTheSet(t *testing.T) {
 	dir, tars := pictureFolder(t, t.TempDir(), 10), filepath.Join(t.TempDir(), "tars")
 	sharded(t, dir, tars)
@@ -106,7 +107,7 @@ func TestStreamsAreTheSet(t *testing.T) {
 				order := []int64{int64(of.Count - 1), 0, 3, 3, 1}
 				images, labels := pixels(t, of, order)
 				if split.Stream != nil {
-					split.Stream.Ahead(Rows{Places: []int64{1, 2}}) // which nobody asks for
+					split.Stream.Ahead(Rows{Places: []int64{1, 2}}) // prefetched, never read
 					split.Stream.Ahead(Rows{Places: order})
 				}
 				for range 2 {
@@ -114,7 +115,7 @@ func TestStreamsAreTheSet(t *testing.T) {
 					require.Equal(t, images, gotImages)
 					require.Equal(t, labels, gotLabels)
 				}
-				if split.Stream != nil { // the images that are not needed are black
+				if split.Stream != nil { // images that are not needed are black
 					part, err := split.Stream.Read(Rows{order, []bool{true, false, true, false, true}})
 					require.NoError(t, err)
 					size := len(images) / len(order)
@@ -137,7 +138,7 @@ func TestStreamsAreTheSet(t *testing.T) {
 	}))
 }
 
-// An image that is damaged under way ends the reading with its name.
+// A damaged image stops the stream with an error that names the file.
 func TestStreamsNameDamagedImages(t *testing.T) {
 	dir := pictureFolder(t, t.TempDir(), 10)
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
@@ -205,7 +206,7 @@ func TestFaultsOfShards(t *testing.T) {
 	}(), "only folder and shards support it")
 }
 
-// A shard is read to its end or refused, whatever it holds.
+// Any shard is indexed completely or gives an error.
 func FuzzShards(f *testing.F) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
@@ -229,7 +230,7 @@ func FuzzShards(f *testing.F) {
 	})
 }
 
-// photograph is a JPEG file of noise over slopes.
+// photograph returns a JPEG file of colour gradients with noise.
 func photograph(t testing.TB, width, height, quality int) []byte {
 	random := rand.New(rand.NewPCG(1, 1))
 	img := image.NewRGBA(image.Rect(0, 0, width, height))
@@ -244,7 +245,7 @@ func photograph(t testing.TB, width, height, quality int) []byte {
 	return out.Bytes()
 }
 
-// The way of a photograph of usual size to an image of 224 x 224.
+// BenchmarkPhotographs decodes a photograph of usual size and resizes it to 224 x 224.
 func BenchmarkPhotographs(b *testing.B) {
 	data, into := photograph(b, 500, 375, 90), make([]byte, 3*224*224)
 	for _, turbo := range []bool{false, true} {

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A synthetic set is the same on every machine and in every version: caches and results
-// are kept under its digest. A change needs a new name.
+// A synthetic set is the same on every machine and in every version, because caches and results are stored under its
+// digest. A change needs a new name.
 func TestSyntheticSetsAreKeptForEver(t *testing.T) {
 	cases := map[string]struct {
 		options Options

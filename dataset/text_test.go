@@ -12,8 +12,8 @@ import (
 	"graft/torch"
 )
 
-// Each label is the token behind its own, in all parts, for few and many different tokens, and where
-// windows are left out.
+// Each label is the token after its input, in all splits, for few and many different tokens, and if windows are left
+// out.
 func TestLabelsAreTheNextTokens(t *testing.T) {
 	var text []rune
 	for k := range 700 {
@@ -36,7 +36,7 @@ func TestLabelsAreTheNextTokens(t *testing.T) {
 				in, next := valuesOf(t, s, part.Images), valuesOf(t, s, part.Labels)
 				require.Len(t, in, 8*part.Count)
 				for w := range part.Count {
-					for int64(tokens[at]) != in[8*w] || int64(tokens[at+1]) != next[8*w] { // a window that was left out
+					for int64(tokens[at]) != in[8*w] || int64(tokens[at+1]) != next[8*w] { // skip windows
 						at += 8
 					}
 					for k := range 8 {

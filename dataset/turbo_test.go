@@ -21,8 +21,8 @@ func needTurbo(t testing.TB) {
 	}
 }
 
-// mostApart is the largest difference between a colour of libjpeg-turbo's decoder and one of Go's, which round the
-// cosine transform and the conversion of colours differently.
+// mostApart is the largest allowed difference, in colour levels, between the decoders of libjpeg-turbo and Go. They
+// round the cosine transform and the colour conversion differently.
 const mostApart = 4
 
 // The two decoders agree within a few levels, before and after resizing, for all qualities and odd sizes.
@@ -61,7 +61,7 @@ func TestDecodersAgree(t *testing.T) {
 	require.LessOrEqual(t, worst, mostApart)
 }
 
-// A file that is cut off or damaged is an error of either decoder, and other kinds of images need none.
+// libjpeg-turbo returns an error for a truncated file or a wrong size. Other image formats do not use it.
 func TestTurboJPEGFaults(t *testing.T) {
 	needTurbo(t)
 	data, into := photograph(t, 64, 64, 90), make([]byte, 3*16*16)
@@ -74,7 +74,7 @@ func TestTurboJPEGFaults(t *testing.T) {
 	require.Error(t, err)
 }
 
-// A set knows by which decoder it was made.
+// The digest of a set depends on the JPEG decoder.
 func TestTurboJPEGIsAnotherSet(t *testing.T) {
 	needTurbo(t)
 	dir := t.TempDir()

@@ -35,8 +35,8 @@ func TestPlainDeciders(t *testing.T) {
 	}
 }
 
-// Random decisions depend on the seed and the number of the decision alone, fit the
-// network, and take everything in turn.
+// Random decisions depend only on the seed and the decision's number, fit the network, and are uniform over all
+// actions.
 func TestRandom(t *testing.T) {
 	seen := map[string]int{}
 	const draws = 400
@@ -54,8 +54,7 @@ func TestRandom(t *testing.T) {
 	require.Equal(t, net2net.Action{}, only.Action)
 }
 
-// The original drew among the blocks that a network was made with, as often as it was
-// asked, and among those only.
+// With Original, Random draws uniformly among the blocks of the initial network and none, also after they have grown.
 func TestRandomAmongTheOriginalsBlocks(t *testing.T) {
 	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
 	require.NoError(t, err)
@@ -79,7 +78,7 @@ func TestRandomRefusesBrokenNetworks(t *testing.T) {
 	require.ErrorContains(t, err, "decide at random")
 }
 
-// Listed actions are the choices, as far as they fit the network, with weights and without.
+// Random draws uniformly among the listed actions that fit the network, with and without weights.
 func TestRandomAmongListedActions(t *testing.T) {
 	n, err := model.Zoo("ConvSmall", model.ZooOptions{})
 	require.NoError(t, err)

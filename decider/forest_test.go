@@ -15,13 +15,13 @@ import (
 	"graft/torch/weights"
 )
 
-// stump prefers one value of an input: below the cut it predicts low, else high.
+// stump returns a tree that predicts low if an input is below the cut, and high otherwise.
 func stump(input int32, cut, low, high float32) decider.RegressionTree {
 	return decider.RegressionTree{Feature: []int32{input, -1, -1}, Cut: []float32{cut, low, high},
 		Right: []int32{2, 0, 0}}
 }
 
-// forest prefers to deepen, input 0, while more than half of the budget is left, input 7.
+// forest returns a policy that prefers to deepen (input 0) while more than half of the budget (input 7) is left.
 func forest(t testing.TB) *decider.Structural {
 	observation, err := decider.ProposedObservation(zoo(t, "ConvSmall"), nil, net2net.Options{})
 	require.NoError(t, err)
@@ -111,7 +111,7 @@ func TestDamagedForests(t *testing.T) {
 	}
 }
 
-// A forest that was read decides, whatever its numbers are.
+// Any forest that is read without an error decides.
 func FuzzForest(f *testing.F) {
 	set, err := forest(f).Set()
 	require.NoError(f, err)

@@ -94,7 +94,7 @@ func TestGradientTakesTheLargestGainPerCost(t *testing.T) {
 	require.ErrorContains(t, err, "use a job in which graft trains the network")
 }
 
-// steepest returns the choice by the gains of a decision, as a table stores them.
+// steepest returns the action that the stored gains of a decision select.
 func steepest(t *testing.T, s decider.State, gains []decider.Gain) net2net.Action {
 	actions, situation := []net2net.Action{{}}, decider.Situation{State: s, Gains: []float64{0}}
 	for _, g := range gains {
@@ -114,7 +114,7 @@ func steepest(t *testing.T, s decider.State, gains []decider.Gain) net2net.Actio
 	return situation.Steepest()
 }
 
-// Layers that GradMax cannot start are not rated: in a residual network, the sums.
+// Gradient does not rate layers that GradMax cannot start, such as the sums of a residual network.
 func TestGradientRatesWhatHasAGain(t *testing.T) {
 	n := zooOf(t, "CIFARResNet20")
 	all, err := decider.Proposals(n, []net2net.Kind{"widen"})
@@ -125,9 +125,9 @@ func TestGradientRatesWhatHasAGain(t *testing.T) {
 	require.Less(t, len(rated), len(all)-1, "without none")
 }
 
-// handNet is a perceptron with tanh units and its batch, computed by hand.
+// handNet is a perceptron with tanh units, and its batch. Its gains are computed by hand.
 type handNet struct {
-	weights [][][]float64 // of each layer: outputs, inputs
+	weights [][][]float64 // by layer, output, input
 	biases  [][]float64
 	batch   [][]float64
 	labels  []int64
@@ -245,7 +245,7 @@ func TestGradientEqualsAComputationByHand(t *testing.T) {
 			d := decide(t, g, decider.State{Network: n,
 				Gain: func(a net2net.Action) (float64, error) { return net2net.Gain(n, a, o) }})
 			first, second := h.gains()
-			// operations of a unit: 2 for each incoming and outgoing weight and the bias
+			// operations per unit: 2 for each incoming and outgoing weight and the bias
 			costs := [2]float64{3 * 2 * (4 + 3 + 1), 6 * 2 * (3 + 5 + 1)}
 			require.InEpsilonSlice(t, []float64{first, second}, []float64{d.Gains[0].Gain, d.Gains[1].Gain}, 1e-9)
 			require.Equal(t, costs, [2]float64{d.Gains[0].Cost, d.Gains[1].Cost})

@@ -15,7 +15,7 @@ import (
 	"graft/net2net"
 )
 
-// answering writes a decider that logs its request and gives an answer.
+// answering writes a decider program that logs its request and gives an answer.
 func answering(t *testing.T, answer string) (path, log string) {
 	t.Helper()
 	path, log = filepath.Join(t.TempDir(), "decider"), filepath.Join(t.TempDir(), "log")
@@ -25,7 +25,7 @@ func answering(t *testing.T, answer string) (path, log string) {
 	return path, log
 }
 
-// stateOf is the state of a job with a small network, whose step takes a millisecond per thousand parameters.
+// stateOf returns the state of a job with a small network and a step time of one millisecond per thousand parameters.
 func stateOf(t *testing.T) State {
 	t.Helper()
 	n, err := model.Zoo("ConvSmall", model.ZooOptions{})
@@ -68,7 +68,7 @@ func TestProgramsDecide(t *testing.T) {
 	}
 }
 
-// Unknown times are null, and listed actions are the choices.
+// Unknown times are null in the request, and the listed actions are its choices.
 func TestProgramsChooseAmongListedActions(t *testing.T) {
 	s := stateOf(t)
 	s.Step, s.StepOf = 0, nil
@@ -120,7 +120,7 @@ func TestWrongAnswersOfDeciders(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// The first request has the protocol and the role.
+// The first request contains the protocol and the role.
 func TestDecidersAreToldTheirRole(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "decider")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\nread line\n[ \"$line\" = "+

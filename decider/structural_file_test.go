@@ -55,7 +55,7 @@ func TestPolicyFiles(t *testing.T) {
 	require.Equal(t, fresh(t, 9), got)
 }
 
-// A value that did not vary in what was learned from counts for nothing.
+// An input that was constant in training does not affect decisions.
 func TestWhatDidNotVaryDoesNotCount(t *testing.T) {
 	p := learnedPolicy(t)
 	want := decide(t, p, halfTime)
@@ -66,7 +66,7 @@ func TestWhatDidNotVaryDoesNotCount(t *testing.T) {
 	require.NotEqual(t, want.Probabilities, decide(t, p, other).Probabilities, "the time did")
 }
 
-// change rewrites the header of a policy's file.
+// change sets a key in the header of a policy's file.
 func change(t *testing.T, set *weights.Set, key string, value any) {
 	fields := map[string]any{}
 	require.NoError(t, json.Unmarshal([]byte(set.Metadata["graft.policy"]), &fields))
@@ -81,7 +81,7 @@ func change(t *testing.T, set *weights.Set, key string, value any) {
 	set.Metadata["graft.policy"] = string(text)
 }
 
-// A policy from before the learning curve was known decides as one that gives it no weight.
+// An older policy file without the input "fall" decides like a policy that gives it zero weight.
 func TestOlderPoliciesDecideAsTheyDid(t *testing.T) {
 	p := learnedPolicy(t)
 	for k := range p.Rows.Deviation {
@@ -180,7 +180,7 @@ func TestFilesThatAreNoPolicy(t *testing.T) {
 	require.ErrorContains(t, err, "read policy")
 }
 
-// Whatever a header says, reading it ends in a policy that decides or in an error.
+// Any header gives a valid policy or an error.
 func FuzzPolicyHeader(f *testing.F) {
 	set, err := learnedPolicy(f).Set()
 	require.NoError(f, err)
@@ -200,8 +200,8 @@ func FuzzPolicyHeader(f *testing.F) {
 	})
 }
 
-// A policy that learned from networks with attention tells it from other operators, also out of a file; one
-// that did not keeps its inputs.
+// A policy trained on networks with attention has inputs for their operators; other policies keep their inputs. Both
+// decide the same after a round trip through a file.
 func TestPoliciesOfGraphsTellTheirKinds(t *testing.T) {
 	situations := func(name string) []decider.Situation {
 		o, err := decider.ProposedObservation(zoo(t, name), nil, net2net.Options{})

@@ -12,7 +12,7 @@ import (
 	"graft/net2net"
 )
 
-// A policy outside of its training range lets the fallback decide, and names the inputs.
+// Outside of its training range, a policy lets the fallback decide and names the inputs.
 func TestPoliciesOutsideTheirRange(t *testing.T) {
 	p := forest(t) // trained on ConvSmall, at the beginning and the end of the budget
 	p.Fallback = decider.Fixed{Action: net2net.Action{Kind: "widen", Target: "conv1", Size: 48}}
@@ -26,7 +26,7 @@ func TestPoliciesOutsideTheirRange(t *testing.T) {
 	require.Equal(t, net2net.Kind("deepen"), inside.Action.Kind)
 	require.Empty(t, inside.Why)
 
-	// twice the budget left: the share of the budget is two instead of at most one
+	// twice the budget is left, so the share is two instead of at most one
 	outside := decide("ConvSmall", 2*halfTime.Budget)
 	require.Equal(t, net2net.Kind("widen"), outside.Action.Kind)
 	require.Contains(t, outside.Why, "not trained on such values of left")
@@ -37,7 +37,8 @@ func TestPoliciesOutsideTheirRange(t *testing.T) {
 	require.Empty(t, decide("ConvSmall", 2*halfTime.Budget).Why, "an older file has no range")
 }
 
-// Inputs that all training situations share, and unknown values, are never outside; a choice inside is enough.
+// Inputs that are constant in training, and unknown values, are never outside the range. One choice inside the range is
+// enough.
 func TestInputsOutsideOfTheRange(t *testing.T) {
 	seen, err := decider.ProposedObservation(zoo(t, "ConvSmall"), nil, net2net.Options{})
 	require.NoError(t, err)

@@ -26,8 +26,8 @@ func fresh(t testing.TB, seed uint64) *decider.Structural {
 var halfTime = decider.State{Left: 30 * time.Second, Budget: time.Minute, Step: 10 * time.Millisecond, Decisions: 1,
 	Accuracy: 0.4}
 
-// A policy weighs all that could be done to any network from the zoo, and leaving it
-// alone; the same again the next time.
+// A policy scores all actions that fit a network of the zoo, and none. Repeated calls and batches give the same
+// probabilities.
 func TestPolicyReadsTheZoo(t *testing.T) {
 	kinds := net2net.Kinds()
 	p := fresh(t, 1)
@@ -71,8 +71,8 @@ func sum(values []float64) (total float64) {
 	return total
 }
 
-// Decisions are the likeliest action, or drawn by the seed and the number of the
-// decision; a temperature makes them less sure.
+// A decision is the likeliest action, or a draw that depends on the seed and the decision's number. A temperature above
+// one flattens the probabilities.
 func TestDecisions(t *testing.T) {
 	p := fresh(t, 3)
 	greedy := decide(t, p, halfTime)
@@ -113,7 +113,7 @@ func zoo(t testing.TB, name string) *model.Network {
 	return n
 }
 
-// A policy weighs the kinds that it has learned to judge unless it is told otherwise.
+// A policy considers the action kinds that it learned unless Kinds lists others.
 func TestKindsThatWereLearned(t *testing.T) {
 	p := fresh(t, 1)
 	p.Learned = []net2net.Kind{"deepen"}
@@ -124,7 +124,7 @@ func TestKindsThatWereLearned(t *testing.T) {
 	require.Equal(t, net2net.Action{}, decide(t, p, halfTime).Action)
 }
 
-// A policy stays within what it learned to judge, or within the actions that it is told.
+// A policy considers only the targets that it learned unless Kinds or Actions lists others.
 func TestTargetsThatWereLearned(t *testing.T) {
 	p := fresh(t, 1)
 	p.Learned, p.Targets = []net2net.Kind{"deepen", "widen"}, []string{"deepen convolution", "widen convolution"}
@@ -162,7 +162,7 @@ func TestTargetsThatWereLearned(t *testing.T) {
 	require.Equal(t, p.Targets, read.Targets)
 }
 
-// The members' probabilities are averaged.
+// A joined policy averages its members' probabilities.
 func TestMembersAgree(t *testing.T) {
 	a, b := fresh(t, 1), fresh(t, 2)
 	joined, err := decider.JoinStructural(a, b)
@@ -198,7 +198,7 @@ func TestPoliciesThatCannotBe(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// In the original's way blocks are numbered as it did: grown ones do not count.
+// With net2net.Original, blocks are numbered as in the original system: grown blocks do not count.
 func TestObservationsInTheOriginalsWay(t *testing.T) {
 	n := zoo(t, "ConvNet2")
 	o := net2net.Options{Compat: net2net.Original}
@@ -215,12 +215,12 @@ func TestObservationsInTheOriginalsWay(t *testing.T) {
 	require.Equal(t, decider.Choice{}, p.Choices[1], "leaving it alone adds nothing and is about nothing")
 }
 
-// drawn is a network with a concatenation and a residual. Its parts may be called
-// otherwise and stand in another order, which changes nothing of what it is.
+// drawn describes a network with a concatenation and a residual. Its fields change names and order, but not what the
+// network computes.
 type drawn struct {
-	names    []string // of what would be called 0, 1 and so on
-	branches []int    // order of the concatenation's
-	swapped  bool     // the residual's body and shortcut
+	names    []string // name of the k-th child of each chain
+	branches []int    // order of the concatenation's branches
+	swapped  bool     // exchanges the residual's body and shortcut
 }
 
 func (d drawn) network() *model.Network {
@@ -256,16 +256,14 @@ func (d drawn) network() *model.Network {
 		leaf(model.AdaptiveAvgPool2d{Size: model.Both(1)}), leaf(model.Flatten{}), leaf(model.NewLinear(18, 4)))}
 }
 
-// distribution is the probabilities of what could be done, by what it is about and not by
-// what that is called.
+// distribution returns the sorted probabilities of a decision, which do not depend on names.
 func distribution(t require.TestingT, p *decider.Structural, n *model.Network) []float64 {
 	d, err := p.Decide(context.Background(), decider.State{Network: n, Left: time.Second, Budget: 2 * time.Second})
 	require.NoError(t, err)
 	return slices.Sorted(slices.Values(d.Probabilities))
 }
 
-// Layers that are called otherwise, branches in another order, and sides of a sum
-// that are exchanged change no probability.
+// Names of layers, the order of branches and the order of a sum's sides change no probability.
 func TestOrderAndNamesDoNotCount(t *testing.T) {
 	plain := drawn{names: []string{"0", "1", "2", "3", "4"}, branches: []int{0, 1, 2}}
 	p := fresh(t, 5)
@@ -280,8 +278,8 @@ func TestOrderAndNamesDoNotCount(t *testing.T) {
 	})
 }
 
-// A policy weighs the actions of networks that run as graphs: each changes some operators, and adds what
-// the network says.
+// A policy observes the actions of networks that run as graphs. Each action changes some operators, and adds parameters
+// and operations.
 func TestGraphsAreObserved(t *testing.T) {
 	for _, name := range []string{"CharGPT", "SmallLLaMA", "ViTTiny32", "Mixer32", "ConvNeXt32"} {
 		n, err := model.Zoo(name, model.ZooOptions{})

@@ -27,7 +27,7 @@ func situations(t testing.TB) (all []decider.Situation) {
 	return all
 }
 
-// scored is half the sum of the squares of all logits, whose gradient by them is the
+// scored returns half the sum of the squared logits, and the member after a step. The gradient by the logits equals the
 // logits.
 func scored(t *testing.T, p *decider.Structural, c *decider.Batch,
 	o torch.OptimizerOptions) (value float64, moved decider.Member) {
@@ -46,8 +46,7 @@ func scored(t *testing.T, p *decider.Structural, c *decider.Batch,
 	return value, moved
 }
 
-// A member moves up the gradient that it is given, through the whole policy: it is that
-// of finite differences for every tensor.
+// A step follows the gradient through the whole policy. It equals finite differences for every tensor.
 func TestMemberFollowsTheGradient(t *testing.T) {
 	p := fresh(t, 4)
 	all := situations(t)
@@ -77,7 +76,7 @@ func TestMemberFollowsTheGradient(t *testing.T) {
 	}
 }
 
-// Training that is restored takes the same steps to the bit.
+// Restored training takes bit-identical steps.
 func TestTrainingGoesOn(t *testing.T) {
 	p, adam := fresh(t, 4), torch.OptimizerOptions{Rule: torch.AdamW, LR: 0.01, WeightDecay: 0.1, Fused: true}
 	cases, err := p.Batch(situations(t))

@@ -13,8 +13,7 @@ import (
 
 var shape = encoder.GraphShape{Values: 3, Hidden: 4, Rounds: 2}
 
-// draw is values for the slots, and a drawing of so many tokens in which each is fed
-// by some before it.
+// draw returns a drawing of random tokens, each fed by up to three tokens before it.
 func draw(random *rand.Rand, tokens int) encoder.Drawing {
 	d := encoder.Drawing{Picks: [][]int{nil}}
 	for k := range tokens {
@@ -50,7 +49,7 @@ func drawValues(random *rand.Rand) [][]float64 {
 	return values
 }
 
-// encode runs the encoder on drawings; rows come back for each drawing's own picks.
+// encode runs the encoder on drawings and returns the rows of each drawing's picks.
 func encode(t *testing.T, values [][]float64, all []encoder.Drawing) (rows [][][]float64) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		var tensors []*torch.Tensor
@@ -76,7 +75,7 @@ func encode(t *testing.T, values [][]float64, all []encoder.Drawing) (rows [][][
 	return rows
 }
 
-// byDefinition is the encoder in plain loops.
+// byDefinition computes the encoder in plain loops.
 func byDefinition(values [][]float64, d encoder.Drawing) [][]float64 {
 	affine := func(w, b, x []float64) []float64 {
 		out := make([]float64, shape.Hidden)
@@ -135,7 +134,7 @@ func byDefinition(values [][]float64, d encoder.Drawing) [][]float64 {
 	return picks
 }
 
-// Each network is encoded as the definition says, whatever others lie beside it.
+// Each network's encoding equals the definition, alone and in a batch.
 func TestEncodingIsByDefinition(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	values := drawValues(random)
@@ -153,7 +152,7 @@ func TestEncodingIsByDefinition(t *testing.T) {
 	}
 }
 
-// Gradients flow back through neighbours and picks.
+// Gradients through neighbours and picks equal finite differences.
 func TestGradientsFlow(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	values, all := drawValues(random), []encoder.Drawing{draw(random, 5), draw(random, 8)}

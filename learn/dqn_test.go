@@ -11,8 +11,7 @@ import (
 	"graft/internal/stat"
 )
 
-// Every extension learns the way to what pays, and the values of the way; the same seed has the same
-// bits.
+// DQN learns the path to the reward and its values, with and without extensions. The same seed gives the same bits.
 func TestDQNLearns(t *testing.T) {
 	t.Parallel()
 	for _, o := range []DQNOptions{{}, {Double: true, Duel: true, Ahead: 3, Alpha: 0.6, Beta: 0.5}} {
@@ -40,7 +39,7 @@ func TestDQNLearns(t *testing.T) {
 	}
 }
 
-// named puts the place of a graph before the values of an environment.
+// named puts the index of a graph before the values of an environment.
 type named struct{ *walk }
 
 func (n named) Observe() Observation {
@@ -48,7 +47,7 @@ func (n named) Observe() Observation {
 	return Observation{append([]float64{0}, o.Values...), o.Mask}
 }
 
-// A network that reads graphs learns the same way, from several players.
+// A network that reads graphs learns the same path from several environments.
 func TestDQNOfGraphs(t *testing.T) {
 	o := DQNOptions{Graph: &GraphOptions{Graphs: drawnGraphs(rand.New(rand.NewPCG(1, 2)))[:1], Globals: 8, Actions: 3,
 		Rate: 3e-3}, Actions: 3, Double: true, Ahead: 3, Alpha: 0.6, Beta: 0.5,
@@ -63,7 +62,8 @@ func TestDQNOfGraphs(t *testing.T) {
 	}
 }
 
-// Values of a duel are the value of the state and what actions add to their mean; derivatives follow.
+// The mean of a duel's values is the value of the state; their differences equal the differences of logits. A descent
+// step raises a value with a negative slope.
 func TestValuesOfGraphs(t *testing.T) {
 	m, states := drawnGraphNet(t, true)
 	g := &graphValues{m}
@@ -80,7 +80,7 @@ func TestValuesOfGraphs(t *testing.T) {
 	require.Greater(t, g.values(states)[6], before)
 }
 
-// Rewards of several actions count by the time between them, and nothing counts behind the end.
+// Rewards of several steps are discounted by the elapsed time, and the sum stops at the end of the episode.
 func TestTransitionsAhead(t *testing.T) {
 	d, err := NewDQN(DQNOptions{Inputs: 3, Actions: 3, Ahead: 3, Gamma: 0.5}, 1, &walk{length: 3})
 	require.NoError(t, err)

@@ -58,7 +58,7 @@ func (r *Rack) Act(action int) (learn.Outcome, error) {
 	return learn.Outcome{Reward: -cost, Elapsed: 1, Done: r.slot == 20, Cut: r.slot == 20}, nil
 }
 
-// waits is the mean number of waiting jobs over episodes that draw the same jobs for every chooser.
+// waits returns the mean number of waiting jobs. Every chooser gets the same jobs.
 func waits(choose func(learn.Observation) int) (sum float64) {
 	const episodes = 50
 	for seed := range uint64(episodes) {

@@ -101,15 +101,15 @@ type stopper struct {
 	stop  func()
 }
 
-// Step is called after each step.
+// Step stops the study if the learner has taken enough steps.
 func (s stopper) Step(_ uint64, l learn.Learner) {
 	if l.Steps() == s.after {
 		s.stop()
 	}
 }
 
-// study learns two seeds in a run folder, which it makes or goes on with, and stops after so many steps;
-// zero does not stop.
+// study learns two seeds in a run folder, which it creates or resumes. It stops after stopAfter steps; zero does not
+// stop.
 func study(folder string, stopAfter int) error {
 	run, err := results.Open(files.OS{}, folder)
 	if errors.Is(err, results.ErrNoRun) {

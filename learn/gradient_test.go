@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// REINFORCE and actor-critic learn the way to what pays.
+// REINFORCE and actor-critic learn the path to the reward.
 func TestPolicyGradientsLearn(t *testing.T) {
 	t.Parallel()
 	for _, critic := range []bool{false, true} {
@@ -30,7 +30,7 @@ func TestPolicyGradientsLearn(t *testing.T) {
 	}
 }
 
-// Imitation repeats what it saw, and refuses what a mask forbids.
+// Imitation reproduces its examples, and refuses an action that a mask forbids.
 func TestImitation(t *testing.T) {
 	m, random := agent(t), rand.New(rand.NewPCG(2, 2))
 	var examples []Example

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// drawnGraphs are two small graphs; the first node of each is reached by no edge.
+// drawnGraphs returns two small graphs. No edge reaches the first node of either.
 func drawnGraphs(random *rand.Rand) (all []Graph) {
 	features := func(n int) (list []float64) {
 		for range n {
@@ -47,7 +47,7 @@ func drawnGraphNet(t *testing.T, zero bool) (*GraphNet, []Observation) {
 	return m, states
 }
 
-// Gradients equal finite differences, and single states have the scores of batches.
+// Gradients equal finite differences, and single states have the same scores as in a batch.
 func TestGradientsOfGraphs(t *testing.T) {
 	for _, zero := range []bool{false, true} {
 		m, states := drawnGraphNet(t, zero)
@@ -93,7 +93,7 @@ func TestGradientsOfGraphs(t *testing.T) {
 	}
 }
 
-// An agent of graphs learns by PPO which of two graphs it sees.
+// An agent that reads graphs learns by PPO to distinguish two graphs.
 func TestGraphsAreTold(t *testing.T) {
 	m, _ := drawnGraphNet(t, false)
 	random := rand.New(rand.NewPCG(5, 6))

@@ -11,11 +11,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// walk is a corridor: left, right, or a rest that takes no time and costs a little. The right end pays.
+// walk is a corridor with three actions: left, right, and a rest that takes no time and costs a little. The right end
+// pays a reward.
 type walk struct {
 	at, length, steps int
 	random            *rand.Rand
-	fails             int // steps until an action fails; zero never does
+	fails             int // steps until an action fails; zero never fails
 }
 
 func (w *walk) Reset(random *rand.Rand) error {
@@ -64,7 +65,7 @@ func rollouts(m *MLP) (all []*Rollout) {
 	return all
 }
 
-// PPO learns to walk straight to what pays, and ends in the same bits whatever the workers.
+// PPO learns the shortest path to the reward. The number of workers does not change the bits.
 func TestPPOLearns(t *testing.T) {
 	t.Parallel()
 	var first []float64
@@ -98,7 +99,7 @@ func TestPPOLearns(t *testing.T) {
 	}
 }
 
-// A rollout that was saved goes on in the same bits, in the middle of an episode too.
+// A restored rollout continues with the same bits, also in the middle of an episode.
 func TestRolloutsGoOn(t *testing.T) {
 	m := agent(t)
 	whole := NewRollout(&walk{length: 8}, m, 3, 1)
@@ -125,8 +126,7 @@ func TestRolloutsGoOn(t *testing.T) {
 	require.ErrorContains(t, whole.Restore(RolloutState{}), "restore a rollout")
 }
 
-// Advantages and returns are sums by their definition: of discounted errors up to the end of the
-// episode.
+// Advantages and returns equal their definition: sums of discounted errors until the end of the episode.
 func TestAdvantagesAreByDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := Discounts{Gamma: rapid.Float64Range(0.5, 1).Draw(t, "gamma"),
@@ -164,7 +164,7 @@ func TestAdvantagesAreByDefinition(t *testing.T) {
 	})
 }
 
-// fixed is a model whose logits and values are its parameters; it keeps the gradient.
+// fixed is a model whose logits and values are its parameters. It stores the last gradient.
 type fixed struct {
 	logits   [][]float64
 	values   []float64
@@ -181,7 +181,7 @@ func (f *fixed) Descend(logits [][]float64, values []float64, _ float64) error {
 	return nil
 }
 
-// The gradient of PPO is that of its loss by finite differences, with masks, and beyond the bound.
+// The gradient of PPO equals finite differences of its loss, with masks and with clipped ratios.
 func TestPPOGradient(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 9))
 	o := PPOOptions{Entropy: 0.1, ValueLoss: 0.5, Raw: true}
@@ -233,7 +233,7 @@ func TestPPOGradient(t *testing.T) {
 	}
 }
 
-// Errors of environments name them, and gradients that are not finite change nothing.
+// An error of an environment names the environment. A gradient that is not finite changes no parameter.
 func TestWhatLearningRefuses(t *testing.T) {
 	m := agent(t)
 	_, err := PlayAll(context.Background(), []*Rollout{NewRollout(&walk{length: 8}, m, 1, 1),
@@ -247,7 +247,7 @@ func TestWhatLearningRefuses(t *testing.T) {
 	require.Equal(t, before, m.policy.Params[0])
 }
 
-// A batch scores as its states do one by one, also where its networks are computed at the same time.
+// A batch has the same scores as its single states, also if its networks run in parallel.
 func TestBatchesScoreAsStates(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 7))
 	m, err := NewMLP(MLPOptions{Inputs: 8, Actions: 3, Hidden: []int{256, 256}}, random)

@@ -11,7 +11,8 @@ import (
 	"graft/torch/weights"
 )
 
-// choice shows candidates with a worth; the best pays its worth, and none pays nothing.
+// choice returns an observation of random candidates, and the best action: the candidate with the largest positive
+// worth, or none.
 func choice(random *rand.Rand, candidates int) (Observation, int) {
 	o := Observation{Values: []float64{1}}
 	best, most := candidates, 0.0
@@ -24,8 +25,8 @@ func choice(random *rand.Rand, candidates int) (Observation, int) {
 	return o, best
 }
 
-// A set agent learns to take the best of any number of candidates, or none, and its scores follow
-// candidates to other places.
+// A set agent learns to choose the best of any number of candidates, or none. If candidates change places, their scores
+// follow.
 func TestSetsChooseAmongCandidates(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 3))
@@ -40,7 +41,7 @@ func TestSetsChooseAmongCandidates(t *testing.T) {
 	require.NoError(t, err)
 	right := 0
 	for range 300 {
-		o, best := choice(random, 12) // more than it has seen
+		o, best := choice(random, 12) // more candidates than in training
 		logits, _ := m.Score(o)
 		if Likeliest(LogProbabilities(logits, nil)) == best {
 			right++
@@ -56,8 +57,8 @@ func TestSetsChooseAmongCandidates(t *testing.T) {
 	require.InDelta(t, value, same, 1e-12)
 }
 
-// Gradients of sets are those of finite differences, of states that share candidates too, and the scores
-// of single states are those of a batch to the bit.
+// Gradients of sets equal finite differences, also for states that share candidates. Single states have bit-identical
+// scores alone and in a batch.
 func TestSetGradients(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	m, err := NewSet(SetOptions{Globals: 1, Features: 2, Hidden: 3}, random)
@@ -112,7 +113,7 @@ func TestSetGradients(t *testing.T) {
 	}
 }
 
-// A saved agent goes on to the same bits, and an agent of another kind or size is refused.
+// A restored agent continues with the same bits. A state of another kind or size is refused.
 func TestSavedAgents(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	o, _ := choice(random, 4)

@@ -21,13 +21,13 @@ import (
 	"graft/torch/weights"
 )
 
-// walker learns to walk by PPO.
+// walker learns the walk by PPO.
 type walker struct {
 	model  *MLP
 	all    []*Rollout
 	steps  int
 	last   PPOFigures
-	poison int // step before which a parameter is not a number; zero is never
+	poison int // step before which a parameter becomes NaN; zero is never
 }
 
 func newWalker(t require.TestingT, seed uint64) *walker {
@@ -87,7 +87,7 @@ func (w *walker) Restore(set *weights.Set) error {
 		w.all[1].Restore(was.Rollouts[1]))
 }
 
-// studied learns in a run folder, and returns what was learned and the table of figures.
+// studied runs a study in a run folder, and returns the learned parameters and the table of figures.
 func studied(t *testing.T, ctx context.Context, fsys files.FS, path string, seeds []uint64,
 	poison int) (string, error) {
 	run, err := results.Open(fsys, path)
@@ -125,7 +125,7 @@ func studied(t *testing.T, ctx context.Context, fsys files.FS, path string, seed
 	return fmt.Sprint(learned) + string(table), err
 }
 
-// Whatever the disk does at any write, and wherever a study is stopped, it ends in the same bits.
+// A resumed study ends with the same bits, after any disk fault and any stop.
 func TestStudiesGoOnToTheBit(t *testing.T) {
 	seeds, ctx := []uint64{0, 1}, context.Background()
 	counting := faults.New(files.OS{}, 0, faults.Fail)
@@ -154,7 +154,7 @@ func TestStudiesGoOnToTheBit(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// Scores and gradients that are not numbers end learning, by the step in which they are.
+// A score or gradient that is not finite ends learning with an error that names the step.
 func TestStudiesNameTheStepOfAFault(t *testing.T) {
 	_, err := studied(t, context.Background(), files.OS{}, filepath.Join(t.TempDir(), "run"), []uint64{0}, 5)
 	require.ErrorContains(t, err, "seed 0, step 5: play environment 0: draw an action: "+

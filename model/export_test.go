@@ -1,6 +1,6 @@
 package model
 
-// Kinds are the names of the layers with a notation.
+// Kinds returns the names of the layers with a notation.
 func Kinds() (names []string) {
 	for _, k := range kinds {
 		names = append(names, k.name)

@@ -14,7 +14,7 @@ import (
 	"graft/torch"
 )
 
-// assertForm shows that a network's form makes the same tree, also by way of JSON.
+// assertForm checks that a network's form makes the same tree, also through JSON.
 func assertForm(t *testing.T, n *Network) {
 	t.Helper()
 	want := n.Sketch()
@@ -61,7 +61,7 @@ type grower struct{ random *rand.Rand }
 
 func (g *grower) chance(in int) bool { return g.random.IntN(in) == 0 }
 
-// container takes some channels and gives some.
+// container returns a random container for in channels, and its number of output channels.
 func (g *grower) container(in, depth int) (*Container, int) {
 	c := &Container{Mark: Mark(g.random.IntN(3)), Flow: Flow{Join: Join(g.random.IntN(3))}}
 	if g.chance(3) {
@@ -105,7 +105,7 @@ func (g *grower) joined(c *Container, in, depth int) (out int) {
 	return out
 }
 
-// lane adds parts, some of which run again.
+// lane adds random modules, and some run twice. It returns their names in order, and the number of output channels.
 func (g *grower) lane(c *Container, in, depth int) ([]string, int) {
 	var list []string
 	for range g.random.IntN(5) {
@@ -122,7 +122,7 @@ func (g *grower) lane(c *Container, in, depth int) ([]string, int) {
 	return list, in
 }
 
-// add registers a child under a name that a list may give it, or another.
+// add registers a child under its index or under another name.
 func (g *grower) add(c *Container, m Module) string {
 	stem := fmt.Sprint(len(c.Children))
 	if g.chance(3) {
@@ -169,7 +169,7 @@ func TestFormsSayWhatIsUnusual(t *testing.T) {
 	assertForm(t, n)
 }
 
-// table shortens the tests below.
+// table shortens the forms in the tests below.
 type table = map[string]any
 
 func layersForm(parts ...any) table { return table{"input": []any{8, 6, 6}, "layers": parts} }

@@ -16,8 +16,7 @@ import (
 	"graft/torch/weights"
 )
 
-// reference is the folder of published files, which is not part of the
-// repository.
+// reference is the folder of published files, outside of the repository.
 const reference = "../../shared/reference/adaptation"
 
 func published(t *testing.T, path string, into any) {
@@ -28,7 +27,7 @@ func published(t *testing.T, path string, into any) {
 	require.NoError(t, json.Unmarshal(text, into))
 }
 
-// shapes is an object of JSON whose order counts.
+// shapes is a JSON object that keeps the order of its keys.
 type shapes []struct {
 	Name  string
 	Shape []int
@@ -83,7 +82,7 @@ func TestOriginalNetworksAreThePublishedOnes(t *testing.T) {
 	}
 }
 
-// originalBlocks counts blocks and does not look into them.
+// originalBlocks counts blocks without nested blocks.
 func originalBlocks(n *model.Network) int {
 	count := 0
 	n.Walk(func(_ string, m model.Module) bool {
@@ -103,8 +102,7 @@ func readWeights(t *testing.T, path string) *weights.Set {
 	return set
 }
 
-// logitTolerance is relative to the largest logit: PyTorch's on another processor
-// add up in another order.
+// logitTolerance is relative to the largest logit. The order of PyTorch's sums depends on the processor.
 const logitTolerance = 1e-5
 
 func TestPublishedWeightsGiveThePublishedLogits(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"graft/torch/weights"
 )
 
-// mixed is a graph with a tied weight, a module that has tensors and parts, a buffer and a constant.
+// mixed returns a graph with a tied weight, a module that has tensors and submodules, a buffer and a constant.
 func mixed(t *testing.T) *graph.Graph {
 	g := &graph.Graph{Name: "Net", Output: "logits",
 		Input: graph.Input{Value: "x", DType: weights.Int64, Shape: []graph.Size{{Name: "batch", N: 2}, {N: 3}}},

@@ -8,7 +8,7 @@ import (
 	"graft/model"
 )
 
-// A network has another number of classes by its last linear layer alone.
+// WithClasses changes only the last linear layer, of a copy of the network.
 func TestWithClasses(t *testing.T) {
 	for _, name := range []string{"ConvSmall", "MLP", "ResNet18", "VGG11BN"} {
 		n := fromZoo(t, name)

@@ -17,14 +17,14 @@ func child(name string, m model.Module) model.Child { return model.Child{Name: n
 
 func relu() *model.Leaf { return leaf(model.Activate(torch.ReLU)) }
 
-// conv keeps the size of an image.
+// conv returns a convolution that keeps the size of an image.
 func conv(in, out int) model.Conv2d {
 	c := model.NewConv2d(in, out, 3)
 	c.Padding = model.Both(1)
 	return c
 }
 
-// residual is a small network with a shortcut and a layer that runs twice.
+// residual returns a small network with a shortcut and a layer that runs twice.
 func residual() *model.Network {
 	body := &model.Container{Children: []model.Child{child("0", leaf(conv(4, 4))),
 		child("1", leaf(model.NewBatchNorm2d(4)))}}
@@ -60,8 +60,8 @@ func activation(kind torch.Activation, parameter float64, inplace bool) model.Ac
 	return model.Activation{Kind: kind, Parameter: parameter, Inplace: inplace}
 }
 
-// The right side was printed by PyTorch 1.13 and 2.4. Later versions print another
-// option, bias, of normalisations; the rest is the same up to 2.15.
+// PyTorch 1.13 and 2.4 print these texts. Later versions also print the option bias of normalisations; the rest is the
+// same up to 2.15.
 func TestLayersPrintAsPyTorchDoes(t *testing.T) {
 	pair := func(h, w int) model.Pair { return model.Pair{H: h, W: w} }
 	dilated, uneven, grouped, odd := model.NewConv2d(4, 8, 3), model.NewConv2d(3, 8, 3), model.NewConv2d(4, 8, 3),

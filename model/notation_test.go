@@ -11,7 +11,7 @@ import (
 	"graft/torch"
 )
 
-// printedLayers are as PyTorch prints them.
+// printedLayers holds layers as PyTorch prints them.
 var printedLayers = []string{
 	"Conv2d(3, 32, kernel_size=(3, 3), stride=(1, 1))",
 	"Conv2d(4, 8, kernel_size=(3, 5), stride=(2, 1), padding=(1, 2), dilation=(2, 2), groups=4, bias=False)",
@@ -156,7 +156,7 @@ func TestEveryKindIsReadAsItIsWritten(t *testing.T) {
 	}
 }
 
-// randomLayer is of a kind, with any values that it takes.
+// randomLayer returns a layer of a kind with random valid arguments.
 func randomLayer(t *testing.T, k kind, random *rand.Rand) Layer {
 	candidates := []any{1, 2, 4, 6, 12, 0.25, 1e-7, -3.5, true, false, nil, "same", "none", "zeros", -1,
 		[]literal{{value: 2}, {value: 4}}, []literal{{value: 2}, {value: 3}, {value: 5}}}

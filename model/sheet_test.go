@@ -41,8 +41,8 @@ func TestSheetOfConvNet2(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// The figures equal those of torchvision and the papers; the last two are
-// what the layers of He et al.'s networks add up to, with their shortcuts.
+// Parameter counts equal torchvision's and the papers' counts. The last two are the sums over the layers of He et al.'s
+// networks, with their shortcuts.
 func TestParameters(t *testing.T) {
 	for name, want := range map[string]int{
 		"ResNet18": 11_689_512, "MobileNetV2": 3_504_872, "VGG11BN": 132_868_840, "CIFARResNet20": 272_474,
@@ -60,9 +60,9 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// CIFARResNet20 by hand: the first convolution; in each stage six 3 x 3 convolutions of 2359296
-// multiply-adds, of which the first of a narrower stage has half; the two projections; seven
-// batch normalisations of four operations a value in each stage; the ReLUs; pool and classifier.
+// The operations of CIFARResNet20 by hand: the first convolution; six 3 x 3 convolutions of 2359296 multiply-adds in
+// each stage, half for the first one of a narrower stage; the two projections; seven batch normalisations of four
+// operations a value in each stage; the ReLUs; pool and classifier.
 func TestOperationsOfAResidualNetwork(t *testing.T) {
 	const wide, whole = 1024, 2 * 2359296
 	values := []int64{16 * wide, 32 * wide / 4, 64 * wide / 16}
@@ -141,7 +141,7 @@ func TestShapesThatDoNotFit(t *testing.T) {
 
 func TestConcatenationAddsChannels(t *testing.T) {
 	c := &model.Container{Flow: model.Flow{Join: model.Cat}}
-	for k := range 11 { // more than one instruction joins
+	for k := range 11 { // more than one instruction can join
 		c.Children = append(c.Children, child(string(rune('a'+k)), leaf(conv(3, k+1))))
 	}
 	n := &model.Network{Input: model.Shape{3, 5, 6}, Root: c}
@@ -158,8 +158,7 @@ func TestConcatenationAddsChannels(t *testing.T) {
 	}))
 }
 
-// windows is a random layer that slides over images of four channels; about a
-// third of them does not fit.
+// windows returns a random layer that slides over images of four channels. About a third of the layers do not fit.
 func windows(r *rand.Rand) model.Layer {
 	draw := func(low, high int) model.Pair {
 		return model.Pair{H: low + r.IntN(high-low+1), W: low + r.IntN(high-low+1)}
@@ -200,7 +199,7 @@ func TestInferGivesWhatLibTorchGives(t *testing.T) {
 	assert.Greater(t, refused, 60)
 }
 
-// run is the shape that comes out of LibTorch; nil where it refuses the layer.
+// run returns LibTorch's output shape, or nil if it refuses the layer.
 func run(l model.Layer, in model.Shape) model.Shape {
 	var out model.Shape
 	_ = torch.With(func(s *torch.Scope) error {

@@ -14,9 +14,8 @@ import (
 	"graft/torch/weights"
 )
 
-// The values are SHA-256 of a state dict's little-endian float32 tensors, one after
-// the other, as `torch.manual_seed(seed); module = make()` made them in PyTorch
-// 1.13, 2.4 and 2.15 alike.
+// The values are SHA-256 digests of a state dict's little-endian float32 tensors, one after the other. PyTorch 1.13,
+// 2.4 and 2.15 make the same tensors by `torch.manual_seed(seed); module = make()`.
 func TestFreshWeightsAreThoseOfPyTorch(t *testing.T) {
 	grouped := model.Conv2d{In: 8, Out: 16, Kernel: model.Pair{H: 3, W: 5}, Stride: model.Both(1),
 		Dilation: model.Both(1), Groups: 4}
@@ -96,7 +95,7 @@ func TestDoublesAreTheSameDraws(t *testing.T) {
 	}))
 }
 
-// fitting is weights that fit ConvNet2.
+// fitting returns weights that fit ConvNet2.
 func fitting(t *testing.T) *weights.Set {
 	var set *weights.Set
 	require.NoError(t, torch.With(func(s *torch.Scope) error {

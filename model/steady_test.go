@@ -12,8 +12,8 @@ import (
 	"graft/torch"
 )
 
-// steadyLayers has at least one layer of each kind with a notation. Each gets 24 channels of
-// 13 x 11, a size that no number of threads or of lanes divides.
+// steadyLayers has at least one layer of each kind with a notation. Each gets 24 channels of 13 x 11, a size that no
+// number of threads or lanes divides.
 var steadyLayers = []string{
 	"Conv2d(24, 40, kernel_size=(3, 3), stride=(2, 2), padding=(1, 1))",
 	"Conv2d(24, 24, kernel_size=(3, 3), groups=24, bias=False)",
@@ -27,7 +27,7 @@ var steadyLayers = []string{
 	"Flatten()", "Dropout(p=0.3)", "Identity()",
 }
 
-// around is a network with a layer between a stem and a head.
+// around returns a network with a layer between a stem and a head.
 func around(t *testing.T, l model.Layer) *model.Network {
 	head := []string{"stem", "layer", "flatten", "hidden", "norm", "fc"}
 	n := &model.Network{Input: model.Shape{3, 13, 11},
@@ -41,8 +41,8 @@ func around(t *testing.T, l model.Layer) *model.Network {
 	return n
 }
 
-// bitsOf trains a network of fresh weights for three steps, the last of a smaller batch, and
-// returns all that comes of it: losses, weights, statistics and logits.
+// bitsOf trains a fresh network for three steps, the last with a smaller batch. It returns the bits of losses, an
+// evaluation and the state.
 func bitsOf(t *testing.T, n *model.Network, o torch.ProgramOptions, rule torch.OptimizerOptions,
 	batch int) (bits []string) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
@@ -84,8 +84,7 @@ var steadyRules = []torch.OptimizerOptions{
 	{Rule: torch.AdamW, LR: 0.01, WeightDecay: 0.01, Fused: true},
 }
 
-// On the steady path the number of threads changes no bit, whatever the layer: forward,
-// backward and in the optimizer.
+// On the steady path, the number of threads changes no bit of any layer: forward, backward and in the optimizer.
 func TestThreadsChangeNoBitOfAnyLayer(t *testing.T) {
 	defer func() { require.NoError(t, torch.SetThreads(1)) }()
 	tried := map[string]bool{"Linear": true, "BatchNorm1d": true} // in every network
@@ -102,7 +101,7 @@ func TestThreadsChangeNoBitOfAnyLayer(t *testing.T) {
 	}
 }
 
-// concatenated is a network whose two branches are joined by their channels.
+// concatenated returns a network that joins two branches by their channels.
 func concatenated() *model.Network {
 	return &model.Network{Input: model.Shape{3, 13, 11}, Root: &model.Container{
 		Class: "Net",

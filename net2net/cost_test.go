@@ -14,7 +14,7 @@ import (
 	"graft/torch"
 )
 
-// plain is a network of linear layers.
+// plain returns a network of linear layers.
 func plain(width int) *model.Network {
 	c := &model.Container{Class: "MLP"}
 	for k, l := range []model.Layer{model.Flatten{}, model.NewLinear(3072, width), model.Activate(torch.ReLU),
@@ -24,8 +24,8 @@ func plain(width int) *model.Network {
 	return &model.Network{Input: model.Shape{3, 32, 32}, Root: c}
 }
 
-// resident is this process's memory in bytes, now and at its highest since the last
-// call. It is false where the system does not tell.
+// resident returns this process's memory in bytes, now and at its highest since the last call. ok is false if the
+// system does not report it.
 func resident() (now, highest int64, ok bool) {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil || os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) != nil {
@@ -44,7 +44,7 @@ func resident() (now, highest int64, ok bool) {
 	return now, highest, true
 }
 
-// Surgery takes no more memory on the way than twice what it makes.
+// Surgery takes at most twice the memory of the tensors that it makes.
 func TestSurgeryMemory(t *testing.T) {
 	if _, _, ok := resident(); !ok {
 		t.Skip("left out: the memory of surgery, which this system does not tell")

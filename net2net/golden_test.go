@@ -19,7 +19,7 @@ import (
 	"graft/torch/weights"
 )
 
-// reference is the folder of the original's figures beside the repository.
+// reference is the folder of the original's figures, outside of the repository.
 const reference = "../../shared/reference/adaptation"
 
 func readReference(t *testing.T, name string, into any) {
@@ -31,7 +31,7 @@ func readReference(t *testing.T, name string, into any) {
 	require.NoError(t, json.Unmarshal(text, into))
 }
 
-// shape is the original's network after deepening.
+// shape describes the original's network after deepening.
 type shape struct {
 	Repr      string         `json:"repr"`
 	Params    int            `json:"params"`
@@ -43,7 +43,7 @@ type shape struct {
 	Deepened  map[string]shape
 }
 
-// Deepening in the original's way gives its layers, ids, names and counts.
+// Deepening with net2net.Original gives the original's layers, ids, names and counts.
 func TestCompatShapes(t *testing.T) {
 	var want map[string]shape
 	readReference(t, "golden/models.json", &want)
@@ -103,7 +103,7 @@ func compareShape(t *testing.T, what string, n *model.Network, want shape, ids m
 	}
 }
 
-// trained is a network of the original with published weights.
+// trained returns a network of the original with published weights.
 func trained(t *testing.T, s *torch.Scope, name, folder string) *model.Network {
 	n, err := model.Zoo(name, model.ZooOptions{})
 	require.NoError(t, err)
@@ -121,7 +121,7 @@ func forward(t *testing.T, n *model.Network, x *torch.Tensor, training bool) []f
 	return values
 }
 
-// figures of one network in the original.
+// figures holds the original's results for one network.
 type figures struct {
 	Weights string      `json:"weights"`
 	Eval    [][]float64 `json:"eval_logits"`
@@ -151,8 +151,8 @@ func readFigures(t *testing.T) map[string]figures {
 	return all
 }
 
-// Logits, the damage of the original's deepening and five steps of its training
-// are what it had; ours does no damage to the same networks.
+// Logits, the drift of the original's deepening and five training steps equal the original's results. graft's own
+// operations keep the function of the same networks.
 func TestCompatFigures(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	for name, want := range readFigures(t) {
@@ -180,7 +180,7 @@ func near(t *testing.T, what string, want, got []float64) {
 	require.Less(t, net2net.DriftBetween(want, got).Relative, 1e-5, what)
 }
 
-// compareDamage deepens in the original's way, with or without its BatchNorm.
+// compareDamage deepens as the original does, with or without its BatchNorm, and compares the drift.
 func compareDamage(t *testing.T, s *torch.Scope, n *model.Network, x *torch.Tensor, key string, eval, train float64) {
 	var at, norm int
 	_, err := fmt.Sscanf(key, "deepen%d_bn%d", &at, &norm)
@@ -201,9 +201,9 @@ func compareDamage(t *testing.T, s *torch.Scope, n *model.Network, x *torch.Tens
 	require.InDelta(t, train, drift.Largest, 1e-5, "%s %s in train mode", n.Name(), key)
 }
 
-// afterSteps is the tolerance of a step's loss: Adam's first steps have the size of the rate
-// whatever the gradient, so that rounding, which differs from processor to processor,
-// tells from the second on. The original's were made with LibTorch 1.13 on one thread.
+// afterSteps returns the relative tolerance of a step's loss. Adam's first steps have the size of the rate whatever the
+// gradient, so rounding, which depends on the processor, shows from the second step on. The original's losses were made
+// with LibTorch 1.13 on one thread.
 func afterSteps(t *testing.T, steps int) float64 {
 	r, err := torch.Describe()
 	require.NoError(t, err)
@@ -216,7 +216,7 @@ func afterSteps(t *testing.T, steps int) float64 {
 	return 1e-5
 }
 
-// compareTraining takes five steps of a new Adam after deepening block 1.
+// compareTraining takes five steps with a new Adam after deepening block 1.
 func compareTraining(t *testing.T, s *torch.Scope, n *model.Network, x, y *torch.Tensor, losses []float64) {
 	twin, err := n.Clone(s)
 	require.NoError(t, err)
@@ -233,7 +233,7 @@ func compareTraining(t *testing.T, s *torch.Scope, n *model.Network, x, y *torch
 	}
 }
 
-// keepsFunction deepens and widens in our way.
+// keepsFunction checks that graft's deepening and widening keep the function.
 func keepsFunction(t *testing.T, s *torch.Scope, n *model.Network, x *torch.Tensor, eval, train []float64) {
 	for _, text := range []string{"deepen:conv1", "deepen:conv2", "deepen:fc", "widen:conv1:80", "widen:conv2:48"} {
 		action, err := net2net.ParseAction(text)

@@ -10,7 +10,7 @@ import (
 	"graft/torch/weights"
 )
 
-// A block whose path is a number, as in a Sequential, is found by its path, and else by its number.
+// A block whose path is a number, as in a Sequential, is found by its path first, and by its number otherwise.
 func TestBlocksWithNumbersAsPaths(t *testing.T) {
 	tensor := func(name string, shape ...int) graph.Tensor {
 		return graph.Tensor{Name: name, Role: graph.Parameter, DType: weights.Float32, Shape: shape, Init: "zeros"}

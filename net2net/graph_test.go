@@ -20,7 +20,7 @@ import (
 
 const grownInTraining = "../../shared/reference/transformers/cases"
 
-// midway is a network of the reference that grows in the midst of training.
+// midway is a network of the reference that grows during training.
 type midway struct {
 	Name   string
 	Before struct{ Vocab, Context, Width, Heads, Hidden, Depth int }
@@ -33,7 +33,7 @@ type midway struct {
 	Batches      [][][]int64
 	LossesBefore []float64                 `json:"losses_before"`
 	LossesGrown  []float64                 `json:"losses_grown"`
-	tensors      map[string]weights.Tensor // before, after and their moments, by name
+	tensors      map[string]weights.Tensor // before and after growth, with moments, by name
 }
 
 func readMidway(t *testing.T) []midway {
@@ -88,7 +88,8 @@ func (x *trainee) train(batches [][][]int64) (losses []float64) {
 	return losses
 }
 
-// ratio is the share of each column that a weight after growth has of its column before, averaged over blocks of rows.
+// shares returns the share that the first column of each group has of its source column, by least squares over the
+// rows.
 func (m midway) shares(name string, group int) []float64 {
 	before, after := m.values("before."+name), m.values("after."+name)
 	rows := int(m.tensors["before."+name].Shape[0])
@@ -115,8 +116,7 @@ func (m midway) values(name string) []float64 {
 	return v
 }
 
-// The losses after growth follow those of the reference, so that weights and both moments of Adam are
-// carried as it states.
+// The losses after growth follow the reference, so weights and both moments of Adam are carried as it states.
 func TestOptimizersFollowGraphs(t *testing.T) {
 	for _, m := range readMidway(t) {
 		require.NoError(t, torch.With(func(s *torch.Scope) error {
@@ -142,7 +142,7 @@ func TestOptimizersFollowGraphs(t *testing.T) {
 	}
 }
 
-// restore sets the network and its moments to those of step 20.
+// restore sets the network and its moments to their values at step 20.
 func (m midway) restore(t *testing.T, x *trainee) {
 	set := &weights.Set{}
 	for _, e := range x.n.State() {
@@ -197,7 +197,7 @@ func (m midway) grow(t *testing.T, x *trainee) {
 
 const sizeOfHead = 4
 
-// Blocks that begin as plain copies have moments of their own: those of the donor, which training then takes apart.
+// A copied block gets its own moments, equal to the donor's moments. Training then separates them.
 func TestCopiesHaveMomentsOfTheirOwn(t *testing.T) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		g, err := transformer.New(transformer.Config{Vocabulary: 11, Context: 8, Width: 8, Heads: 2, Depth: 2})
@@ -237,7 +237,7 @@ func TestCopiesHaveMomentsOfTheirOwn(t *testing.T) {
 	}))
 }
 
-// More groups of keys and an untied head keep the function, and their records replay and find the way back.
+// More groups of keys and an untied head keep the function. Their records replay and revert.
 func TestGroupsAndTiesOfGraphs(t *testing.T) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		made := func() *model.Network {
@@ -293,7 +293,7 @@ func TestGroupsAndTiesOfGraphs(t *testing.T) {
 	}))
 }
 
-// Errors say what an axis means, since its name has an index.
+// Errors explain an axis, because its name is only an index.
 func TestErrorsExplainAxes(t *testing.T) {
 	n, err := model.Zoo("SmallLLaMA", model.ZooOptions{Input: model.Shape{12}, Tokens: 30})
 	require.NoError(t, err)

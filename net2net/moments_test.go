@@ -13,7 +13,7 @@ import (
 	"graft/torch"
 )
 
-// tokenLearner is a small transformer with an optimizer that has taken a step.
+// tokenLearner returns a small transformer with an optimizer that has taken a step.
 func tokenLearner(t *testing.T, s *torch.Scope) (*model.Network, *Optimizer) {
 	g, err := transformer.New(transformer.Config{Vocabulary: 11, Context: 8, Width: 8, Heads: 2, Depth: 2})
 	require.NoError(t, err)
@@ -31,7 +31,7 @@ func tokenLearner(t *testing.T, s *torch.Scope) (*model.Network, *Optimizer) {
 	return n, o
 }
 
-// followedBy applies an action to a transformer and returns its optimizer.
+// followedBy applies an action to a transformer, and returns the network, its optimizer and the change.
 func followedBy(t *testing.T, s *torch.Scope, action string, o Options, with Following) (*model.Network, *Optimizer,
 	*Change) {
 	n, opt := tokenLearner(t, s)
@@ -50,8 +50,8 @@ func valuesOf(t *testing.T, s *torch.Scope, x *torch.Tensor) []float64 {
 	return values
 }
 
-// freshInGraph tells for each element of a graph's tensor whether the plan has added it, element by element: an element
-// is old if its tensor is the first with its origin, and its place the first that comes from the old place.
+// freshInGraph returns which elements of a graph's tensor the plan adds, and whether it adds all of them. An element is
+// old if its tensor is the first with its origin, and its place is the first from the old place.
 func freshInGraph(c *Change, name string, shape []int) (fresh []bool, isWhole bool) {
 	taken := map[string]bool{}
 	at := slices.IndexFunc(c.Graph.Moves, func(m rewrite.Move) bool {
@@ -86,7 +86,7 @@ func freshInGraph(c *Change, name string, shape []int) (fresh []bool, isWhole bo
 	return fresh, isWhole
 }
 
-// The state of a graph's optimizer after a change, against an explicit expectation.
+// After a change, a graph's optimizer has the expected moments, step counts and births.
 func TestMomentsOfGraphs(t *testing.T) {
 	for name, x := range map[string]struct {
 		action  string
@@ -167,7 +167,7 @@ func TestMomentsOfGraphs(t *testing.T) {
 	}
 }
 
-// Births survive further changes and reversals: each element keeps its own.
+// Births survive further changes and reversals: each element keeps its own birth.
 func TestBirthsFollowChanges(t *testing.T) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		n, o := tokenLearner(t, s)
@@ -210,8 +210,8 @@ func TestBirthsFollowChanges(t *testing.T) {
 	}))
 }
 
-// The first updates of a new slice with Adam's step count of an old tensor: with a second moment of zero they would be
-// several times the learning rate, as ResetNew states; with the mean of the old slices they are below it.
+// New slices take their first updates with Adam's step count of an old tensor. With a second moment of zero, the
+// updates are several times the learning rate, as ResetNew states. With the mean of the old slices, they are below it.
 func TestNewSlicesStartWithSmallUpdates(t *testing.T) {
 	largest := func(second float64) (worst, first float64) {
 		require.NoError(t, torch.With(func(s *torch.Scope) error {
@@ -238,12 +238,12 @@ func TestNewSlicesStartWithSmallUpdates(t *testing.T) {
 	worst, first := largest(0)
 	require.InDelta(t, 3.16, first, 0.01)
 	require.InDelta(t, 6.5, worst, 0.1)
-	worst, first = largest(0.25) // the mean of squares of gradients of this size
+	worst, first = largest(0.25) // the mean square of gradients of this size
 	require.InDelta(t, 0.1, first, 1e-3)
 	require.Less(t, worst, 1.0)
 }
 
-// Unknown values are refused with the list of the known ones.
+// An unknown value gives an error that lists the known values.
 func TestUnknownMoments(t *testing.T) {
 	for _, m := range AllMoments() {
 		require.NoError(t, m.Validate())

@@ -27,7 +27,7 @@ func grownRecord(t testing.TB) (*model.Network, []*net2net.Change) {
 	return n, changes
 }
 
-// A record is read back as it was written, replays, and leads back.
+// A record is unchanged by writing and reading, replays, and reverts.
 func TestRecordRoundTrip(t *testing.T) {
 	n, changes := grownRecord(t)
 	path := filepath.Join(t.TempDir(), "record.json")
@@ -47,8 +47,7 @@ func TestRecordRoundTrip(t *testing.T) {
 	require.Equal(t, newNetwork().String(), twin.String())
 }
 
-// Whatever a file says, it ends in changes that do what they say or in an error,
-// and a refused change leaves the network alone.
+// Any file gives an error or changes that replay and revert. A refused change leaves the network unchanged.
 func FuzzRecord(f *testing.F) {
 	_, changes := grownRecord(f)
 	text, err := json.Marshal(map[string]any{"changes": changes})
@@ -68,7 +67,7 @@ func FuzzRecord(f *testing.F) {
 		}
 		n := newNetwork()
 		for _, c := range changes {
-			c.Before = net2net.Fingerprint(n) // or nothing would ever be tried
+			c.Before = net2net.Fingerprint(n) // otherwise every change is refused
 			was := n.String()
 			if _, err := net2net.Replay(n, c, net2net.Options{}); err != nil {
 				require.Equal(t, was, n.String())

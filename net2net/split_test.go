@@ -38,7 +38,7 @@ func TestCopiesSeparate(t *testing.T) {
 	}
 }
 
-// likenessInGraph widens a block of a transformer.
+// likenessInGraph widens a block of a transformer and returns the likeness of its copies.
 func likenessInGraph(t *testing.T, rule net2net.SplitRule) (likeness float64) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		n, random := smallTransformer(), s.NewGenerator(torch.CPU, 1)
@@ -102,7 +102,7 @@ func likenessOf(t *testing.T, s *torch.Scope, weight *torch.Tensor, units []int,
 	return stat.Median(cosines)
 }
 
-// Records of versions without rules replay as these versions applied them.
+// A record without a rule replays with the rule of the version that wrote it.
 func TestOldRecordsKeepTheirRule(t *testing.T) {
 	for _, c := range []struct {
 		network func() *model.Network
@@ -146,7 +146,7 @@ func TestOldRecordsKeepTheirRule(t *testing.T) {
 	}
 }
 
-// Rules and noise that a network cannot have are refused.
+// Split rules and noise that a network does not support are refused.
 func TestRulesOfNetworks(t *testing.T) {
 	for want, c := range map[string]struct {
 		network *model.Network
@@ -179,8 +179,8 @@ func smallTransformer() *model.Network {
 	return n
 }
 
-// A layer that reads and makes the same units, as in a residual sum, reverts to the bit: its copied rows have different
-// columns.
+// A layer that reads and makes the same units, as in a residual sum, reverts to the same bits, although its copied rows
+// have different columns.
 func TestResidualsRevertToTheBit(t *testing.T) {
 	conv := func(in, out int) any { return fmt.Sprintf("Conv2d(%d, %d, 3, padding=1)", in, out) }
 	n, err := model.FromForm(map[string]any{"input": []any{1, 8, 8}, "layers": []any{
@@ -209,7 +209,7 @@ func TestResidualsRevertToTheBit(t *testing.T) {
 	}))
 }
 
-// Firefly splits units into two opposite ones, which both keep half of the outgoing weights.
+// Firefly splits a unit into two opposite units, each with half of the outgoing weights.
 func TestFireflySplitsAreEqual(t *testing.T) {
 	require.Equal(t, net2net.SplitRule(""), net2net.Options{Start: "firefly"}.SplitRule())
 	require.Equal(t, net2net.SplitPartition, net2net.Options{}.SplitRule())

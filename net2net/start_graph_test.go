@@ -17,7 +17,7 @@ import (
 	"graft/torch/weights"
 )
 
-// graphOf is the case's network as a graph of operators, with the same weights.
+// graphOf returns the case's network as a graph of operators, with the same weights.
 func (c startCase) graphOf(t *testing.T, s *torch.Scope, tree *model.Network) *model.Network {
 	in := graph.Input{Value: "x", DType: weights.Float64, Shape: []graph.Size{{Name: "batch", N: 2}}}
 	for _, size := range c.input {
@@ -180,7 +180,8 @@ func TestMomentsOfNewUnitsInGraphs(t *testing.T) {
 	}))
 }
 
-// A transformer's hidden units start in new ways. Heads and the residual stream do not; the error names the remedy.
+// New ways to start units apply to a transformer's hidden units. For heads and the residual stream, the error names the
+// remedy.
 func TestStartsOfTransformers(t *testing.T) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		n, err := model.Zoo("CharGPT", model.ZooOptions{Input: model.Shape{16}, Classes: 20})
@@ -190,7 +191,7 @@ func TestStartsOfTransformers(t *testing.T) {
 		for k := range tokens {
 			tokens[k], labels[k] = int64(k*7%20), int64((k+1)*7%20)
 		}
-		labels[3] = -100 // not counted
+		labels[3] = -100 // an ignored label
 		o := net2net.Options{Batch: torch.From(s, tokens, 8, 16), Seed: 2,
 			Loss: net2net.CrossEntropy(torch.From(s, labels, 8, 16))}
 		before := logitsOf(t, n, o)

@@ -23,7 +23,7 @@ import (
 type startCase struct {
 	input              model.Shape
 	layers             []model.Layer
-	producer, consumer int  // places of the layers around the new units
+	producer, consumer int  // indices of the layers around the new units
 	incoming           bool // GradMax sets the incoming weights to zero
 }
 
@@ -35,7 +35,7 @@ func convolution(in, out, kernel, stride, padding int, bias bool) model.Conv2d {
 	return c
 }
 
-// startCases are networks of all kinds that starts support.
+// startCases returns networks of all kinds that starts support.
 func startCases() map[string]startCase {
 	pooled := []model.Layer{convolution(4, 3, 3, 1, 1, true), model.Flatten{}}
 	head := func(layers ...model.Layer) []model.Layer {
@@ -66,7 +66,7 @@ func startCases() map[string]startCase {
 	}
 }
 
-// network is the network with weights in float64, a batch, and its labels.
+// network returns the case's network with weights in float64, options with a batch, and the labels.
 func (c startCase) network(t testing.TB, s *torch.Scope) (*model.Network, net2net.Options, []int64) {
 	root := &model.Container{Class: "Drawn"}
 	for k, l := range c.layers {
@@ -107,7 +107,7 @@ func plainOf(t testing.TB, x *torch.Tensor) plainTensor {
 	return plainTensor{x.Shape(), values}
 }
 
-// described is the case for Python.
+// described returns the case in the form that the Python scripts read.
 func (c startCase) described(t testing.TB, n *model.Network, o net2net.Options, labels []int64) map[string]any {
 	var layers []map[string]any
 	for k, leaf := range n.Leaves() {
@@ -151,7 +151,7 @@ func (c startCase) action() net2net.Action {
 	return net2net.Action{Kind: "widen", Target: fmt.Sprint(c.producer), Size: channels + 3}
 }
 
-// python runs a script on a value and reads its result.
+// python runs a script on a value and decodes its result.
 func python(t testing.TB, path, script string, in, out any) {
 	text, err := json.Marshal(in)
 	require.NoError(t, err)
@@ -188,13 +188,13 @@ func requireNear(t testing.TB, what string, want, got []float64) {
 	}
 }
 
-// expected holds the results of Python for a case.
+// expected holds Python's results for a case.
 type expected struct {
 	In, Bias, Out, Mean, Var []float64
 	Gain                     float64
 }
 
-// The weights of new units equal the formulas of the papers, which PyTorch computes on the whole network.
+// The weights of new units equal the papers' formulas, which PyTorch evaluates on the whole network.
 func TestStartsEqualTheFormulas(t *testing.T) {
 	compareStarts(t, pythontest.Find(t, "torch"), "testdata/starts.py", slices.Sorted(maps.Keys(startCases()))...)
 }
@@ -236,13 +236,13 @@ func compareStarts(t *testing.T, path, script string, names ...string) {
 	}))
 }
 
-// check compares a change with what Python computes.
+// check compares a change with Python's results.
 func (c startCase) check(t *testing.T, n *model.Network, o net2net.Options, want expected) {
 	if o.Start == "gradmax" {
 		gain, err := net2net.Gain(n, c.action(), o)
 		require.NoError(t, err)
 		if want.Gain == 0 {
-			want.Gain = gain // GroMo computes none
+			want.Gain = gain // GroMo does not compute it
 		}
 		require.InEpsilon(t, want.Gain, gain, startTol)
 	}
@@ -263,7 +263,7 @@ func (c startCase) check(t *testing.T, n *model.Network, o net2net.Options, want
 	}
 }
 
-// The layer of ConvSmall that starts are measured on has 32 channels; 16 are added.
+// BenchmarkStarts adds 16 channels to a layer of ConvSmall with 32 channels.
 func BenchmarkStarts(b *testing.B) {
 	for _, start := range net2net.Starts()[1:] {
 		b.Run(string(start), func(b *testing.B) {

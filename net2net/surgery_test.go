@@ -18,15 +18,15 @@ import (
 	"graft/torch"
 )
 
-// Each operation runs on this number of networks: with GRAFT_LONG more than three thousand
-// in all. They are the same ones every time; -rapid.seed and -rapid.checks draw others.
+// Number of networks for each operation. With GRAFT_LONG, all operations run on more than three thousand networks. The
+// networks are the same every time; -rapid.seed and -rapid.checks draw others.
 const (
 	networks     = "32"
 	manyNetworks = "640"
 	seed         = "20161"
 )
 
-// long is set where tests may take minutes.
+// long reports that tests may take minutes.
 var long = os.Getenv("GRAFT_LONG") != ""
 
 func TestMain(m *testing.M) {
@@ -43,9 +43,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Every operation that there is, and all that will be, runs through the suite.
+// Every operation passes the conformance suite.
 func TestConformance(t *testing.T) {
-	require.NoError(t, torch.SetThreads(1)) // small networks
+	require.NoError(t, torch.SetThreads(1)) // threads do not help small networks
 	for _, kind := range net2net.Kinds() {
 		t.Run(string(kind), func(t *testing.T) {
 			operated := 0
@@ -63,7 +63,7 @@ func TestConformance(t *testing.T) {
 
 // New units keep the function if their start claims it, and the record, the moments and the reversal treat them as new.
 func TestStartsKeepTheirGuarantees(t *testing.T) {
-	require.NoError(t, torch.SetThreads(1)) // small networks
+	require.NoError(t, torch.SetThreads(1)) // threads do not help small networks
 	for start, preserves := range map[net2net.Start]bool{"gradmax": true, "firefly": true, "tiny": false} {
 		t.Run(string(start), func(t *testing.T) {
 			fitted := 0
@@ -78,8 +78,7 @@ func TestStartsKeepTheirGuarantees(t *testing.T) {
 	}
 }
 
-// Each refusal is a sentence that says what is in the way, and leaves the network
-// alone.
+// A refusal says what prevents the operation, and leaves the network unchanged.
 func TestRefusals(t *testing.T) {
 	cases := map[string]struct {
 		network, action string
@@ -133,7 +132,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// refusing is a network in which something cannot be done.
+// refusing returns a network that refuses an operation.
 func refusing(t *testing.T, name string) *model.Network {
 	layers := map[string][]model.Layer{
 		"gelu":      {model.NewConv2d(3, 8, 1), model.Activate(torch.GELU), model.Flatten{}, model.NewLinear(32, 2)},
@@ -170,7 +169,7 @@ func TestParseAction(t *testing.T) {
 	}
 }
 
-// Noise has the size that is asked for, on copies only.
+// Noise has the requested size and applies only to copies.
 func TestNoise(t *testing.T) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		n, err := model.Zoo("ConvNet2", model.ZooOptions{})
@@ -199,7 +198,7 @@ func TestNoise(t *testing.T) {
 	}))
 }
 
-// Shares of copies add up to the weight to the bit, in whatever order.
+// The shares of copies add up to exactly the weight, in any order.
 func TestSharesAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Float32Range(-1e6, 1e6), 3, 3).Draw(t, "weights")

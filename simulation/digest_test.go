@@ -9,17 +9,17 @@ import (
 	"graft/simulation/treetest"
 )
 
-// unread are fields that no learner and no evaluation reads, and those that others determine.
+// unread lists fields that no learner and no evaluation reads, and fields that other fields determine.
 var unread = map[string]bool{
 	"Record.Profile": true, "Record.Graft": true, "Record.LibTorch": true, // provenance
 	"Scenario.Origin": true, // its fields are changed in TestATreeOfATableThatKnows
-	"State.Network":   true, // which the structure describes
-	"State.StepOf":    true, // of jobs, not of tables
+	"State.Network":   true, // the structure describes it
+	"State.StepOf":    true, // set in jobs, not in tables
 	"State.Try":       true,
 	"State.Gain":      true,
-	"Situation.State": true, // fields of their own
+	"Situation.State": true, // their fields are changed one by one
 	"Node.Situation":  true,
-	// changed below, since trees share them
+	// changed below, because trees share them
 	"Observation.Structure": true, "Structure.Tokens": true, "Structure.Before": true, "Structure.After": true,
 }
 

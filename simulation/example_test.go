@@ -8,7 +8,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// outcomes is a table of two decisions: every sequence of its actions has an accuracy.
+// outcomes returns a table of two decisions, with an accuracy for every sequence of its actions.
 func outcomes() (*tables.Table, error) {
 	const grow, keep = "deepen:conv1", tables.None
 	scenario := tables.Scenario{Name: "two", Network: "ConvSmall", Budget: 60, Decisions: 2,

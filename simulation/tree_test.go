@@ -17,8 +17,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// A tree has a node for every beginning of a sequence, with the network that grew so
-// far, and the records at its ends.
+// A tree has a node for every prefix of a sequence, with the network that it leads to, and records at its ends.
 func TestTreesFollowTheirTables(t *testing.T) {
 	tree := treetest.RandomTrees(t, 1)[0]
 	require.Len(t, tree.Nodes, 4)
@@ -46,7 +45,7 @@ func TestTreesFollowTheirTables(t *testing.T) {
 	require.Same(t, tree.Nodes[0].Observation, tree.Nodes[3].Observation, "doing nothing leads to the same network")
 }
 
-// Actions that depend on the network need not be the same everywhere.
+// Actions that depend on the network may differ between nodes.
 func TestTreesOfUnevenTables(t *testing.T) {
 	n, err := model.Zoo("ConvSmall", model.ZooOptions{})
 	require.NoError(t, err)
@@ -71,7 +70,7 @@ func TestTreesOfUnevenTables(t *testing.T) {
 	require.Zero(t, tree.Nodes[0].Step, "without a profile it is not known")
 }
 
-// What a table says of its networks goes before what is said beside it.
+// Values in a table take precedence over the options of its tree.
 func TestATreeOfATableThatKnows(t *testing.T) {
 	n, err := model.Zoo("ConvSmall", model.ZooOptions{Classes: 3})
 	require.NoError(t, err)
@@ -96,7 +95,7 @@ func TestATreeOfATableThatKnows(t *testing.T) {
 	out, err := root.Network.Output()
 	require.NoError(t, err)
 	require.Equal(t, 3, out[0])
-	digest := func(o tables.Origin) string { // of what the origin says, wherever it lies in memory
+	digest := func(o tables.Origin) string { // of the origin's values, not its address
 		table.Origin = &o
 		tree, err := simulation.NewTree(table, simulation.TreeOptions{})
 		require.NoError(t, err)

@@ -12,11 +12,10 @@ import (
 type change struct {
 	down, right int
 	mirror      bool
-	top, left   int // of the hole
+	top, left   int // place of the hole
 }
 
-// numbered are images of channels x height x width with another value at every
-// place of an image, none of them 0.
+// numbered returns images of channels x height x width. The values of an image count up from 1.
 func numbered(images, channels, height, width int) []uint8 {
 	all := make([]uint8, images*channels*height*width)
 	for k := range all {
@@ -25,7 +24,7 @@ func numbered(images, channels, height, width int) []uint8 {
 	return all
 }
 
-// apply is the plain way to change one plane.
+// apply changes one plane in plain loops.
 func (c change) apply(plane []uint8, height, width, hole int) []uint8 {
 	out := make([]uint8, len(plane))
 	for y := range height {
@@ -45,7 +44,7 @@ func (c change) apply(plane []uint8, height, width, hole int) []uint8 {
 	return out
 }
 
-// every lists what may happen to an image of a size.
+// every lists the possible changes of an image of a size.
 func every(a Augment, height, width int) []change {
 	tops, lefts := 1, 1
 	if a.Cutout > 0 {
@@ -69,7 +68,7 @@ func every(a Augment, height, width int) []change {
 	return all
 }
 
-// explain finds what happened to an image, the same in all its channels.
+// explain finds the change of an image, which is the same in all its channels.
 func explain(from, to []uint8, a Augment, channels, height, width int) (change, bool) {
 	pixels := height * width
 	for _, c := range every(a, height, width) {
@@ -143,7 +142,7 @@ func TestChangesAreEquallyLikely(t *testing.T) {
 	})
 }
 
-// The kernel and the way of other devices agree on every type of pixel.
+// The kernel and the operators for other devices give the same images for every type of pixel.
 func TestOperatorsGiveTheSameImages(t *testing.T) {
 	const rows, channels, height, width = 23, 3, 8, 19
 	for name, a := range augmentations {
@@ -182,7 +181,7 @@ func TestThreadsDoNotChangeImages(t *testing.T) {
 	})
 }
 
-// Training in two calls, the generator saved between them, is training in one.
+// Training in two calls, with a saved generator between them, equals training in one call.
 func TestTrainingWithAugmentationResumes(t *testing.T) {
 	for _, ordered := range []bool{false, true} {
 		within(t, func(s *Scope) {
@@ -222,7 +221,7 @@ func TestTrainingWithAugmentationResumes(t *testing.T) {
 	}
 }
 
-// A step sees the images that Scope.Augment gives.
+// A training step uses the images that Scope.Augment returns.
 func TestTrainingSeesTheChangedImages(t *testing.T) {
 	within(t, func(s *Scope) {
 		a, b := newTestNet(t, s, Float32, 4, 3), newTestNet(t, s, Float32, 4, 3)
@@ -297,7 +296,7 @@ func TestAugmentationSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// CUDA draws on the generator's device, so one on the CPU gives both the same.
+// Random numbers are drawn on the generator's device, so a generator on the CPU gives the same images on CUDA.
 func TestCUDAGivesTheSameImages(t *testing.T) {
 	r, err := Describe()
 	require.NoError(t, err)
@@ -314,7 +313,7 @@ func TestCUDAGivesTheSameImages(t *testing.T) {
 	})
 }
 
-// The way of one batch of 64 images of 32 x 32 to a network, on one thread.
+// BenchmarkBatchOf64Images prepares one batch of 64 images of 32 x 32 for a network, on one thread.
 func BenchmarkBatchOf64Images(b *testing.B) {
 	require.NoError(b, SetThreads(1))
 	defer func() { require.NoError(b, SetThreads(DefaultThreads())) }()

@@ -109,7 +109,7 @@ func TestCallsAreTrainedAsPrograms(t *testing.T) {
 	}))
 }
 
-// The fused GELU and its derivative are those of float64 within a few roundings, at all sizes and in the tails.
+// The fused GELU and its derivative equal the float64 results within a few roundings, at all sizes and in the tails.
 func TestFastGELU(t *testing.T) {
 	within(t, func(s *Scope) {
 		values := []float64{0, 1e-8, -1e-8, 9, -9, 30, -30, 1e10, -1e10}
@@ -142,7 +142,7 @@ func TestFastGELU(t *testing.T) {
 	})
 }
 
-// The product of the fast path and its gradients are LibTorch's within rounding, with and without a bias.
+// The product of the fast path and its gradients equal LibTorch's within rounding, with and without a bias.
 func TestFastLinear(t *testing.T) {
 	within(t, func(s *Scope) {
 		const rows, in, out = 96, 130, 90 // enough multiplications for the fast path
@@ -180,7 +180,7 @@ func TestFastLinear(t *testing.T) {
 	})
 }
 
-// Values on which the processor traps, or that decide how much memory an operator takes, are errors: a trial
+// Values on which the processor traps, or that determine an operator's memory, are errors at run time, because a trial
 // on zeros does not see them.
 func TestCallsCheckTheirData(t *testing.T) {
 	x := Argument{"self", Ref("x")}

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// devices are the CPU and, where there are some, the first CUDA device: what is tested there runs here too.
+// devices returns the CPU and the first CUDA device, if there is one. So tests for CUDA also run on the CPU.
 func devices(t *testing.T) []Device {
 	t.Helper()
 	all, err := Devices()
@@ -18,7 +18,7 @@ func devices(t *testing.T) []Device {
 	return all[:min(2, len(all))]
 }
 
-// trainedOn is the losses of steps of a network on a device, and its weights and moments then.
+// trainedOn trains a network on a device, and returns its losses, final weights and moments.
 func trainedOn(t *testing.T, device Device, o ProgramOptions, fused bool,
 	steps int) (losses []float64, state [][]float64) {
 	within(t, func(s *Scope) {
@@ -37,7 +37,7 @@ func trainedOn(t *testing.T, device Device, o ProgramOptions, fused bool,
 	return losses, state
 }
 
-// Losses on CUDA are the CPU's but for rounding, on both paths.
+// Losses on CUDA equal the CPU's losses up to rounding, on both paths.
 func TestCUDALosses(t *testing.T) {
 	want, _ := trainedOn(t, CPU, ProgramOptions{}, false, 50)
 	for _, device := range devices(t) {
@@ -49,7 +49,7 @@ func TestCUDALosses(t *testing.T) {
 	}
 }
 
-// The same steady steps give the same bits again.
+// Repeated steady steps give the same bits.
 func TestCUDAGivesTheSameBitsAgain(t *testing.T) {
 	for _, device := range devices(t) {
 		losses, state := trainedOn(t, device, ProgramOptions{Steady: true}, false, 30)
@@ -59,13 +59,13 @@ func TestCUDAGivesTheSameBitsAgain(t *testing.T) {
 	}
 }
 
-// In 16 bits losses stay near those in 32.
+// In lower precision, losses stay near the losses in 32 bits.
 func TestCUDAPrecisions(t *testing.T) {
 	want, _ := trainedOn(t, CPU, ProgramOptions{}, false, 50)
 	for _, device := range devices(t) {
 		for _, precision := range []Precision{Brain, Half, TF32} {
 			if precision == Half && device == CPU {
-				continue // it is for CUDA
+				continue // only CUDA supports it
 			}
 			got, _ := trainedOn(t, device, ProgramOptions{Precision: precision}, false, 50)
 			require.InDeltaSlice(t, want, got, 0.1, fmt.Sprint(device, precision))
@@ -73,7 +73,7 @@ func TestCUDAPrecisions(t *testing.T) {
 	}
 }
 
-// Networks of tokens have logits for each token. Their steady steps need operators that repeat their bits.
+// Networks of tokens have logits for each token. Their steady steps use operators that repeat their bits.
 func TestCUDALossesOfTokens(t *testing.T) {
 	run := func(device Device) (losses []float64) {
 		within(t, func(s *Scope) {

@@ -141,7 +141,7 @@ func TestTrainingErrorsNameTheCause(t *testing.T) {
 	})
 }
 
-// Run alone in a process whose library is elsewhere.
+// If the library is missing or broken, the error says how to build it. The test runs in a process of its own.
 func TestMissingLibraryIsExplained(t *testing.T) {
 	if os.Getenv(alone) != "" {
 		err := With(func(*Scope) error { return nil })
@@ -167,7 +167,7 @@ func TestMissingLibraryIsExplained(t *testing.T) {
 	}
 }
 
-// Run alone in a process where nothing has opened LibTorch yet.
+// A number of threads that is set before LibTorch opens stays. The test runs in a process of its own.
 func TestThreadsThatAreSetFirstStay(t *testing.T) {
 	if os.Getenv(alone) != "" {
 		require.NoError(t, SetThreads(1))
@@ -190,7 +190,7 @@ func TestThreadsThatAreSetFirstStay(t *testing.T) {
 	require.NoError(t, err, string(out))
 }
 
-// A limit of memory is for CUDA devices whose library can set it.
+// A memory limit needs a CUDA device and a library that supports it.
 func TestLimitMemory(t *testing.T) {
 	require.NoError(t, LimitMemory(CPU, 7))
 	first := Device{CUDA: true}

@@ -46,7 +46,7 @@ __attribute__((constructor)) static void planted(void) { fclose(fopen("`+mark+`"
 	return library
 }
 
-// Program at this path opens LibTorch in a folder, and prints its library or the error.
+// opens runs a program that opens LibTorch in a folder, and returns its output: the library or the error.
 func opens(t *testing.T, program, folder string, env ...string) string {
 	command := exec.Command(program)
 	command.Dir = folder
@@ -56,8 +56,8 @@ func opens(t *testing.T, program, folder string, env ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// A program that was built with -trimpath, as releases are, opens nothing beneath the current folder,
-// and no library stands in for one that cannot be opened.
+// A program built with -trimpath, as releases are, opens no library below the current folder. If a library cannot be
+// opened, no other library replaces it.
 func TestTheCurrentFolderHoldsNoLibrary(t *testing.T) {
 	dir := t.TempDir()
 	mark := filepath.Join(dir, "mark")
@@ -77,7 +77,7 @@ func TestTheCurrentFolderHoldsNoLibrary(t *testing.T) {
 			"open LibTorch "+path+": GRAFT_LIBRARY is a relative path")
 	}
 
-	// A link to itself exists and cannot be opened, by root either.
+	// A link to itself exists and cannot be opened, not even by root.
 	own := filepath.Join(dir, "bin", libraryName)
 	require.NoError(t, os.Symlink(own, own))
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "lib/graft"), 0o700))

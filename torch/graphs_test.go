@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// graphCase is a way to train whose recorded steps must have the figures of steps that are not.
+// graphCase is a way to train. Its recorded steps must give the same figures as steps without recording.
 type graphCase struct {
 	name      string
 	optimizer OptimizerOptions
@@ -18,8 +18,8 @@ type graphCase struct {
 	average   bool
 }
 
-// Adam divides a gradient by its size. The gradients of a bias before BatchNorm are rounding alone, and sums on a
-// GPU round anew in each run: with the usual eps of 1e-8 two runs of the same steps have losses that differ by 1e-4.
+// Adam divides a gradient by its size. The gradients of a bias before BatchNorm are only rounding errors, and sums on a
+// GPU round differently in each run: with the usual eps of 1e-8, losses of two runs of the same steps differ by 1e-4.
 var graphCases = []graphCase{
 	{name: "adam", optimizer: OptimizerOptions{Rule: Adam, Eps: 0.01}},
 	{name: "adam with decay", optimizer: OptimizerOptions{Rule: Adam, Eps: 0.01, WeightDecay: 0.01, ClipNorm: 0.5}},
@@ -40,8 +40,8 @@ var graphCases = []graphCase{
 	{name: "steady", optimizer: OptimizerOptions{Rule: Adam, Eps: 0.01}, program: ProgramOptions{Steady: true}},
 }
 
-// train takes 3 calls of 11 steps, the last of each with a short batch and all with rates of their own, and
-// evaluates: its figures, and weights, moments and averages at the end.
+// train takes 3 calls of 11 steps, each step with its own rate and the last of each call with a short batch, and
+// evaluates after each call. It returns the figures, and the final weights, moments and averages.
 func (c graphCase) train(t *testing.T, device Device,
 	graphs bool) (losses []float64, correct []int, state [][]float64) {
 	within(t, func(s *Scope) {
@@ -88,12 +88,12 @@ func (c graphCase) train(t *testing.T, device Device,
 	return losses, correct, state
 }
 
-// A recorded step does what a step does that is not: rates, step counts, masks and images are not those of
-// the time at which it was recorded.
+// A recorded step does the same as a step without recording. The recording does not fix rates, step counts, masks and
+// images.
 func TestCUDAGraphsRepeatTheStep(t *testing.T) {
 	for _, device := range devices(t) {
 		for k, c := range graphCases {
-			if !long && device == CPU && k%2 > 0 { // there, a recording only calls the operations again
+			if !long && device == CPU && k%2 > 0 { // on the CPU, a recording only calls the operations again
 				continue
 			}
 			t.Run(fmt.Sprint(c.name, " on ", device), func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestCUDAGraphsRepeatTheStep(t *testing.T) {
 	}
 }
 
-// A batch of another size, another optimizer or another setting is another step.
+// Another batch size, optimizer or option makes another recording.
 func TestCUDAGraphsNoticeChanges(t *testing.T) {
 	run := func(device Device, graphs bool) (losses []float64) {
 		within(t, func(s *Scope) {
@@ -140,7 +140,7 @@ func TestCUDAGraphsNoticeChanges(t *testing.T) {
 	}
 }
 
-// A network of operators, with dropout and a counter of its batches, is recorded as one of layers is.
+// A network of operators, with dropout and a batch counter, is recorded as a network of layers is.
 func TestCUDAGraphsRepeatCalls(t *testing.T) {
 	run := func(device Device, graphs bool) (losses []float64, batches []int64) {
 		within(t, func(s *Scope) {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Run alone in a process where nothing has opened LibTorch yet.
+// Instructions can be chosen only before LibTorch opens. The test runs in a process of its own.
 func TestInstructionsAreChosenBeforeLibTorchOpens(t *testing.T) {
 	if os.Getenv(alone) == "" {
 		cmd := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")

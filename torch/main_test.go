@@ -8,13 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// alone is set in the process of a test that is about opening LibTorch.
+// alone is the environment variable of a process that tests how LibTorch opens.
 const alone = "GRAFT_TEST_ALONE"
 
-// long is set where tests may take minutes.
+// long reports that tests may take minutes.
 var long = os.Getenv("GRAFT_LONG") != ""
 
-// One sentence in place of a failure in every test.
+// TestMain prints one sentence if LibTorch cannot be loaded, in place of a failure in every test.
 func TestMain(m *testing.M) {
 	if os.Getenv(alone) == "" {
 		if err := Load(); err != nil {
@@ -25,8 +25,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The go command keeps a result until a file or variable that a test looked at
-// changes, and does not see what TestMain or the loader look at.
+// The go command caches a result until a file or variable that a test read changes. It does not see what TestMain or
+// the loader reads, so this test reads the library's path.
 func TestResultsDependOnTheLibrary(t *testing.T) {
 	path, err := find()
 	require.NoError(t, err)

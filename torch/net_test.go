@@ -18,7 +18,7 @@ type testNet struct {
 	random *Generator
 }
 
-// square is the window of a pool with equal height and width.
+// square returns the window of a pool with equal height and width.
 func square(n int) Plane { return Plane{Kernel: [2]int{n, n}} }
 
 // padded is a convolution that keeps the size of images for a kernel of 3.
@@ -72,7 +72,7 @@ func (n *testNet) adam(fused bool) *Optimizer {
 		OptimizerOptions: OptimizerOptions{Rule: Adam, LR: 0.01, Fused: fused}})
 }
 
-// examples are images whose class is where their brightest stripe is.
+// examples returns images and their labels. The class of an image is the place of its brightest stripe.
 func (n *testNet) examples(t *testing.T, rows, size, classes int) (x, y *Tensor) {
 	x = n.s.Zeros(Float32, CPU, rows, 3, size, size)
 	n.s.Normal(x, 0, 0.5, n.random)
@@ -88,7 +88,7 @@ func (n *testNet) examples(t *testing.T, rows, size, classes int) (x, y *Tensor)
 	return n.s.To(From(n.s, values, rows, 3, size, size), n.dtype, CPU), From(n.s, labels, rows)
 }
 
-// arange is the int64 values 0 to n-1.
+// arange returns the int64 values 0 to n-1.
 func arange(s *Scope, n int) *Tensor {
 	values := make([]int64, n)
 	for k := range values {
@@ -108,7 +108,7 @@ func floats(t *testing.T, x *Tensor) []float64 {
 	return out
 }
 
-// distance is the largest difference relative to the largest value of want.
+// distance returns the largest difference relative to the largest value of want.
 func distance(got, want []float64) float64 {
 	var worst, scale float64
 	for k := range want {

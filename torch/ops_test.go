@@ -9,13 +9,13 @@ import (
 	"graft/torch/weights"
 )
 
-// known is an operator on a few numbers whose result is known by its definition.
+// known is an operator on a few numbers, with the result from its definition.
 type known struct {
 	call func(s *Scope) *Tensor
 	want []float64
 }
 
-// m is a matrix of two rows.
+// m returns a matrix of two rows.
 func m(s *Scope, values ...float32) *Tensor { return From(s, values, 2, len(values)/2) }
 
 func checkKnown(t *testing.T, cases map[string]known) {

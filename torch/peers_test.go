@@ -19,18 +19,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// peerVariable is set in a process of a group: a part, a rank, a size, the file to
-// meet by and the file for the answer.
+// peerVariable is the environment variable of a process in a group: part, rank, size, rendezvous file and folder for
+// answers.
 const peerVariable = "GRAFT_TEST_PEER"
 
-// peerParts are the bodies of a group's processes in these tests.
+// peerParts holds the bodies of a group's processes.
 var peerParts = map[string]func(t *testing.T, s *Scope, p *Peers) any{
 	"collect": collectPart, "train": trainPart, "die": diePart, "sleep": sleepPart, "squares": squaresPart,
 	"signals": signalsPart,
 }
 
-// together runs a part in so many processes of this test's own program, and reads
-// what each answers; one that died answers nothing.
+// together runs a part in several processes of this test program, and returns their answers. The answer of a killed
+// process is zero.
 func together[T any](t *testing.T, part string, size int) []T {
 	t.Helper()
 	folder := t.TempDir()
@@ -59,8 +59,7 @@ func together[T any](t *testing.T, part string, size int) []T {
 	return answers
 }
 
-// TestAsPeer runs as one process of a group that another test starts; otherwise it is
-// skipped.
+// TestAsPeer runs as one process of a group that another test starts. Otherwise it is skipped.
 func TestAsPeer(t *testing.T) {
 	var part, meet, folder string
 	var rank, size int
@@ -97,7 +96,7 @@ func collectPart(t *testing.T, s *Scope, p *Peers) any {
 	require.NoError(t, p.Sum(a, d, b, c))
 	e, f := From(s, []int64{int64(p.Rank), 7}, 2), s.RequireGrad(From(s, []float32{mine}), true)
 	require.NoError(t, p.Broadcast(p.Size-1, e, f))
-	// It is longer than the messages that the first process sums.
+	// The tensor is longer than the messages that the first process sums.
 	const values = 20_000
 	long := From(s, slices.Repeat([]float32{mine}, values), values)
 	require.NoError(t, p.Sum(long))
@@ -116,7 +115,7 @@ func TestSumsAndBroadcasts(t *testing.T) {
 	needsPeers(t)
 	for _, size := range []int{1, 2, 4} {
 		n := float64(size)
-		sum := n * (n + 1) / 2 // of the ranks, from 1
+		sum := n * (n + 1) / 2 // sum of the ranks, from 1
 		want := [][]float64{{sum, 10 * sum}, {sum / 4}, {sum - n}, {sum, sum, 0, n, 0, n}, {n - 1, 7}, {n}, {sum}}
 		for rank, got := range together[[][]float64](t, "collect", size) {
 			require.Equal(t, want, got, "process %d of %d", rank, size)
@@ -124,7 +123,7 @@ func TestSumsAndBroadcasts(t *testing.T) {
 	}
 }
 
-// lesson holds the options of a group's training.
+// peerLesson holds the options of a group's training.
 type peerLesson struct {
 	Fast, Steady, Taught bool
 	Rows, Size, Part     int
@@ -132,8 +131,8 @@ type peerLesson struct {
 	Mixup                float64
 	Averaged             bool
 	RandAugment          int
-	Graph                bool // of operators
-	Ignores              bool // each of ten tokens of an example has a label, or none
+	Graph                bool // trains a graph of operators
+	Ignores              bool // an example has labels for ten tokens, and some are ignored
 }
 
 // history holds the figures of a process and its final state.
@@ -145,7 +144,7 @@ type history struct {
 	State   [][]float64
 }
 
-// peerLessons are told apart by what they show.
+// peerLessons holds a lesson for each property that it tests.
 var peerLessons = map[string]peerLesson{
 	"PyTorch's order of operations": {Rows: 194, Size: 16},
 	"the fast path":                 {Rows: 194, Size: 16, Fast: true},
@@ -159,8 +158,7 @@ var peerLessons = map[string]peerLesson{
 	"clipped, with smooth labels": {Rows: 193, Size: 16, Fast: true, Clip: 0.5, Smoothing: 0.1},
 }
 
-// learner is a network with all in it that looks at a batch as a whole, or draws for
-// each of its examples.
+// learner returns a network with all layers that read a whole batch, or draw random numbers for each example.
 func learner(t *testing.T, s *Scope, l peerLesson) (*testNet, *Program) {
 	n := newTestNet(t, s, Float32, 6, 3)
 	w, b, own := n.param(0.3, 3, 6), n.param(0.3, 3),
@@ -183,7 +181,7 @@ func learner(t *testing.T, s *Scope, l peerLesson) (*testNet, *Program) {
 	return n, n.program(t, ProgramOptions{Fast: l.Fast, Steady: l.Steady})
 }
 
-// graphLearner is a graph with dropout on rows of which a batch's have two, and with statistics of batches.
+// graphLearner returns a graph with dropout on two rows for each example, and with batch statistics.
 func graphLearner(t *testing.T, s *Scope) (*testNet, *Program) {
 	n := &testNet{s: s, dtype: Float32, random: s.NewGenerator(CPU, 9)}
 	norm := n.norm(6)
@@ -216,7 +214,7 @@ func graphLearner(t *testing.T, s *Scope) (*testNet, *Program) {
 	return n, p
 }
 
-// tokenLearner takes images as ten tokens, and gives each of them classes.
+// tokenLearner returns a network that reads an image as ten tokens and classifies each token.
 func tokenLearner(t *testing.T, s *Scope) (*testNet, *Program) {
 	n := &testNet{s: s, dtype: Float32, random: s.NewGenerator(CPU, 9)}
 	p := s.NewCalls(CallList{Input: "x", Output: "logits", Names: []string{"weight"},
@@ -229,7 +227,7 @@ func tokenLearner(t *testing.T, s *Scope) (*testNet, *Program) {
 	return n, p
 }
 
-// tokenLabels are labels of ten tokens of each example. Some examples have none that count.
+// tokenLabels returns labels for the ten tokens of each example. All labels of some examples are ignored.
 func tokenLabels(s *Scope, rows int) *Tensor {
 	labels := make([]int64, 10*rows)
 	for k := range labels {
@@ -288,8 +286,8 @@ func trained(t *testing.T, s *Scope, p *Peers, l peerLesson) history {
 	return h
 }
 
-// lossTolerance bounds the difference of the losses of several processes from those of
-// one: rounding, and what training makes of it.
+// lossTolerance limits the relative difference between the losses of several processes and of one. Training amplifies
+// rounding.
 const lossTolerance = 1e-5
 
 func relative(t *testing.T, got, want []float64) float64 {
@@ -301,8 +299,8 @@ func relative(t *testing.T, got, want []float64) float64 {
 	return worst
 }
 
-// Several processes train as one does: on batches of which some are short, so short
-// that one process has no row of them, with all layers that look at whole batches.
+// Several processes train as one process does, with all layers that read whole batches. Some batches are so short that
+// one process has no row of them.
 func TestSeveralProcessesTrainAsOne(t *testing.T) {
 	needsPeers(t)
 	one := together[map[string]history](t, "train", 1)[0]
@@ -318,13 +316,13 @@ func TestSeveralProcessesTrainAsOne(t *testing.T) {
 		for name, want := range one {
 			got := all[0][name]
 			require.Len(t, want.Losses, 26)
-			if l := peerLessons[name]; l.RandAugment == 0 && !l.Graph { // which make losses too random
+			if l := peerLessons[name]; l.RandAugment == 0 && !l.Graph { // these make losses too random
 				require.Less(t, want.Losses[24], want.Losses[0], "it learns")
 			}
 			worst, held := relative(t, got.Losses, want.Losses), relative(t, got.Held, want.Held)
 			require.Less(t, worst, lossTolerance, "%s: losses of %d processes", name, size)
 			require.Equal(t, want.Correct, got.Correct)
-			// else Adam moves the biases before a norm by the rounding errors that are their gradients
+			// Without Fast, Adam moves the biases before a norm by their gradients, which are rounding errors.
 			if peerLessons[name].Fast {
 				require.Less(t, held, lossTolerance, "%s: evaluation after %d processes", name, size)
 				require.Equal(t, want.Right, got.Right)
@@ -335,13 +333,13 @@ func TestSeveralProcessesTrainAsOne(t *testing.T) {
 	}
 }
 
-// deaths is a process's observation of another one's end.
+// deaths holds the observations of a process if another one ends.
 type deaths struct {
-	Lost    bool    // the error said so
-	Again   bool    // and the next one
-	Words   string  // of the error
-	Changed float64 // by the call that failed
-	Seconds float64 // until the call came back
+	Lost    bool    // the error is ErrPeer
+	Again   bool    // the next call fails, too
+	Words   string  // text of the error
+	Changed float64 // largest relative change by the failed call
+	Seconds float64 // duration of the failed call
 }
 
 func diePart(t *testing.T, s *Scope, p *Peers) any {
@@ -366,7 +364,7 @@ func diePart(t *testing.T, s *Scope, p *Peers) any {
 			continue
 		}
 		d := deaths{Lost: errors.Is(err, ErrPeer), Words: err.Error(), Seconds: time.Since(began).Seconds()}
-		p.Close() // so that the next one sees it
+		p.Close() // so that the next process notices
 		for k, values := range snapshot(t, n, o) {
 			d.Changed = math.Max(d.Changed, distance(values, before[k]))
 		}
@@ -384,8 +382,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// A process that is killed in the middle of a call is noticed at once by all others,
-// and the call that it failed has changed nothing.
+// All other processes notice at once that a process is killed in the middle of a call. The failed call changes nothing.
 func TestAKilledProcessIsNoticed(t *testing.T) {
 	needsPeers(t)
 	for _, size := range []int{2, 3} {
@@ -415,10 +412,10 @@ func sleepPart(t *testing.T, s *Scope, p *Peers) any {
 	return deaths{Lost: errors.Is(err, ErrPeer), Words: fmt.Sprint(err), Seconds: time.Since(began).Seconds()}
 }
 
-// threadsBefore are the threads of this process before its group was made.
+// threadsBefore holds the threads of this process before it joins its group.
 var threadsBefore map[int]bool
 
-// threads are the threads of this process.
+// threads returns the threads of this process.
 func threads(t *testing.T) map[int]bool {
 	all := map[int]bool{}
 	entries, err := os.ReadDir("/proc/self/task")
@@ -431,13 +428,13 @@ func threads(t *testing.T) map[int]bool {
 	return all
 }
 
-// signalsPart sends SIGPIPE to each thread of the group, as the kernel does where a socket's other end is gone.
+// signalsPart sends SIGPIPE to each thread of the group, as the kernel does if a socket's other end is gone.
 func signalsPart(t *testing.T, s *Scope, p *Peers) any {
 	for id := range threads(t) {
 		if threadsBefore[id] {
 			continue
 		}
-		if err := syscall.Tgkill(os.Getpid(), id, syscall.SIGPIPE); err != nil { // it has ended
+		if err := syscall.Tgkill(os.Getpid(), id, syscall.SIGPIPE); err != nil { // the thread has ended
 			require.ErrorIs(t, err, syscall.ESRCH)
 		}
 	}
@@ -445,13 +442,13 @@ func signalsPart(t *testing.T, s *Scope, p *Peers) any {
 	return true
 }
 
-// Threads of a group write to processes that may be gone, and survive the signal of a broken pipe.
+// Threads of a group may write to a process that is gone, so they survive the signal of a broken pipe.
 func TestABrokenPipeEndsNoProcess(t *testing.T) {
 	needsPeers(t)
 	require.Equal(t, []bool{true, true}, together[bool](t, "signals", 2))
 }
 
-// A process that is silent is given up after the timeout.
+// A group gives up a silent process after the timeout.
 func TestASilentProcessIsGivenUp(t *testing.T) {
 	needsPeers(t)
 	d := together[deaths](t, "sleep", 2)[0]

@@ -9,14 +9,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// original is the sizes of the original's policy.
+// original holds the sizes of the original's policy.
 var original = PolicyShape{Tokens: 18, Embedding: 16, Hidden: 50, Memory: 16, Linear: 128, Time: 8, Actions: 4}
 
-// rule holds the original's options of training.
+// rule holds the original's training options.
 var rule = PolicyRule{LRDecay: 0.99, LRLeast: 1e-9, LREvery: 500, HeatDecay: 0.9, HeatEvery: 1, Batch: 1, Beta1: 0.9,
 	Beta2: 0.999, Eps: 1e-8}
 
-// study is a policy with what it was made of.
+// study is a policy with its tree, embedding and parameters.
 type study struct {
 	*Policy
 	tree      *PolicyTree
@@ -32,8 +32,8 @@ func numbers(r *rand.Rand, n int, size float64) []float64 {
 	return values
 }
 
-// treeOf is all sequences of so many decisions. Tokens are few and states made by
-// adding to others, so that many begin and end alike and some are equal.
+// treeOf returns all sequences of a number of decisions. Tokens are few and states extend other states, so states share
+// beginnings and ends, and some are equal.
 func treeOf(r *rand.Rand, shape PolicyShape, decisions, longest int) *PolicyTree {
 	tree := &PolicyTree{}
 	token := func() int32 { return int32(r.IntN(min(shape.Tokens, 3))) }
@@ -64,7 +64,7 @@ func treeOf(r *rand.Rand, shape PolicyShape, decisions, longest int) *PolicyTree
 	return tree
 }
 
-// studyOf makes a policy with parameters that reach from one end of tanh to the other.
+// studyOf returns a policy with parameters that cover the range of tanh.
 func studyOf(t require.TestingT, s *Scope, shape PolicyShape, seed uint64,
 	decisions, longest, instructions int) *study {
 
@@ -90,7 +90,7 @@ func (st *study) states() []int32 {
 	return all
 }
 
-// oracle is the policy in LibTorch's own operators, in float64.
+// oracle computes the policy with LibTorch's own operators, in float64.
 type oracle struct {
 	s         *Scope
 	shape     PolicyShape
@@ -122,7 +122,7 @@ func newOracle(s *Scope, st *study) *oracle {
 	return o
 }
 
-// ask is the probabilities [1, actions] in a state.
+// ask returns the probabilities [1, actions] in a state.
 func (o *oracle) ask(tokens []int32, time []float64, temperature float64) *Tensor {
 	s, n := o.s, len(tokens)
 	ids := make([]int64, n)
@@ -157,7 +157,7 @@ func (o *oracle) gradient(t require.TestingT, loss *Tensor) []float64 {
 	return all
 }
 
-// apart is the largest difference relative to the largest value.
+// apart returns the largest difference relative to the largest value.
 func apart(want, got []float64) float64 {
 	most, worst := 0.0, 0.0
 	for k := range want {
@@ -169,7 +169,7 @@ func apart(want, got []float64) float64 {
 	return worst / most
 }
 
-// near is the tolerance of a precision against LibTorch's float64.
+// near returns the tolerance of a precision against LibTorch's float64.
 func near(precise bool) float64 {
 	if precise {
 		return 1e-11
@@ -177,7 +177,7 @@ func near(precise bool) float64 {
 	return 1e-5
 }
 
-// compare holds probabilities and a gradient against LibTorch's.
+// compare checks probabilities and a gradient against LibTorch's.
 func (st *study) compare(t require.TestingT, s *Scope, r *rand.Rand, temperature float64) {
 	o := newOracle(s, st)
 	states := st.states()
@@ -200,8 +200,7 @@ func (st *study) compare(t require.TestingT, s *Scope, r *rand.Rand, temperature
 	require.Less(t, apart(o.gradient(t, loss), gradient), near(st.shape.Precise))
 }
 
-// Each set of instructions and each precision has LibTorch's probabilities and its
-// autograd's gradients.
+// Each set of instructions gives LibTorch's probabilities and its autograd's gradients, in each precision.
 func TestPolicyIsLibTorchs(t *testing.T) {
 	for instructions := range 4 {
 		for _, precise := range []bool{false, true} {
@@ -221,7 +220,7 @@ func TestPolicyIsLibTorchs(t *testing.T) {
 	}
 }
 
-// Whatever the sizes.
+// Policies of any size equal LibTorch's.
 func TestPoliciesOfAnySize(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		size := func(name string, most int) int { return rapid.IntRange(1, most).Draw(rt, name) }
@@ -238,15 +237,14 @@ func TestPoliciesOfAnySize(t *testing.T) {
 	})
 }
 
-// objective is the loss of the exact gradient: minus the expected reward for each
-// decision, minus the entropy of what is met.
+// objective returns the loss of the exact gradient: minus the expected reward for each decision.
 func (st *study) objective(t *testing.T, temperature float64, decisions int) float64 {
 	reward, _, err := st.Expect(temperature, 0)
 	require.NoError(t, err)
 	return -reward / float64(decisions)
 }
 
-// The exact gradient is the slope of the expected reward.
+// The exact gradient equals finite differences of the expected reward.
 func TestExactGradientIsTheSlope(t *testing.T) {
 	for _, temperature := range []float64{1, 3} {
 		within(t, func(s *Scope) {
@@ -284,7 +282,7 @@ func TestExactGradientIsTheSlope(t *testing.T) {
 	}
 }
 
-// An entropy's gradient is LibTorch's, weighed by how likely each state is met.
+// The gradient of the entropy equals LibTorch's, weighted by the probability of each state.
 func TestEntropyGradient(t *testing.T) {
 	within(t, func(s *Scope) {
 		const temperature, weight = 2.0, 0.7
@@ -312,7 +310,7 @@ func TestEntropyGradient(t *testing.T) {
 	})
 }
 
-// playOne plays an episode without moving the parameters, and gives the gradient.
+// playOne plays an episode without changing the parameters, and returns its end and gradient.
 func (st *study) playOne(t *testing.T, random *Generator, r PolicyRule, temperature float64) (int32, []float64) {
 	at := PolicyProgress{Temperature: temperature}
 	e, err := st.Learn(1, random, r, &at)
@@ -322,8 +320,8 @@ func (st *study) playOne(t *testing.T, random *Generator, r PolicyRule, temperat
 	return e.Ends[0], gradient
 }
 
-// The mean of the gradients of many episodes is the exact one within its standard
-// error, and ends come as often as they are likely.
+// The mean gradient of many episodes equals the exact gradient within its standard error, and ends come as often as
+// their probabilities state.
 func TestEpisodesAreTheExactGradientOnAverage(t *testing.T) {
 	within(t, func(s *Scope) {
 		const temperature, episodes, entropy = 1.5, 4000, 5.0
@@ -346,8 +344,8 @@ func TestEpisodesAreTheExactGradientOnAverage(t *testing.T) {
 				squares[k] += v * v / episodes
 			}
 		}
-		// Each parameter's error has one deviation; their mean square is about one,
-		// and the largest of some hundreds is rarely above five.
+		// In standard errors, the mean square of the parameters' errors is about one, and the largest of some hundreds
+		// is rarely above five.
 		mean, worst, n := 0.0, 0.0, 0
 		for k := range want {
 			if variance := (squares[k] - sum[k]*sum[k]) / episodes; variance > 1e-20 {
@@ -368,7 +366,7 @@ func TestEpisodesAreTheExactGradientOnAverage(t *testing.T) {
 	})
 }
 
-// States may stand in any order, and equal ones may be one: nothing changes.
+// The order of states changes nothing, and neither does merging equal states.
 func TestOrderOfStatesIsNothing(t *testing.T) {
 	within(t, func(s *Scope) {
 		shape := original
@@ -378,7 +376,7 @@ func TestOrderOfStatesIsNothing(t *testing.T) {
 		require.NoError(t, err)
 		want, err := st.Read(PolicyGradient)
 		require.NoError(t, err)
-		// The states of the last decision stand behind all others.
+		// The states of the last decision come after all others.
 		first := len(st.tree.Tokens) - len(st.tree.Rewards)/shape.Actions
 		swap := rand.New(rand.NewPCG(1, 1)).Perm(len(st.tree.Tokens) - first)
 		other := &PolicyTree{Rewards: st.tree.Rewards}
@@ -414,7 +412,7 @@ func TestOrderOfStatesIsNothing(t *testing.T) {
 	})
 }
 
-// Steps are LibTorch's Adam's.
+// Steps equal LibTorch's Adam.
 func TestPolicyStepsAreAdams(t *testing.T) {
 	within(t, func(s *Scope) {
 		shape := original
@@ -441,8 +439,7 @@ func TestPolicyStepsAreAdams(t *testing.T) {
 	})
 }
 
-// One call of many episodes is many calls of one, to the bit, with all that an option
-// can change.
+// One call of many episodes gives the same bits as one call for each batch, with every option.
 func TestEpisodesInOneCallAreTheSameEpisodes(t *testing.T) {
 	for name, change := range map[string]func(*PolicyRule){
 		"as the original": func(*PolicyRule) {},
@@ -481,7 +478,7 @@ func TestEpisodesInOneCallAreTheSameEpisodes(t *testing.T) {
 	}
 }
 
-// Skipped numbers are those that come next in the generator's stream.
+// Skipped numbers are the next ones in the generator's stream.
 func TestSkippedNumbersAreOfTheStream(t *testing.T) {
 	within(t, func(s *Scope) {
 		shape := PolicyShape{Tokens: 2, Embedding: 2, Hidden: 2, Memory: 2, Linear: 2, Time: 1, Actions: 1}
@@ -511,7 +508,7 @@ func TestSkippedNumbersAreOfTheStream(t *testing.T) {
 	})
 }
 
-// A policy learns what is best.
+// Ascent of the exact gradient reaches nearly the best reward.
 func TestExactGradientFindsTheBest(t *testing.T) {
 	within(t, func(s *Scope) {
 		st := studyOf(t, s, original, 15, 3, 8, 0)

@@ -13,11 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// brainRound is half the distance between neighbours in bfloat16, relative to them, and
-// a little for sums in float32.
+// brainRound is half the distance between neighbours in bfloat16, relative to them, plus a margin for sums in float32.
 const brainRound = 1.0/256 + 1e-5
 
-// What is multiplied is rounded, and so is the result; nothing else.
+// bfloat16 rounds the factors of a product and its result, and nothing else.
 func TestBrainRoundsWhatIsMultiplied(t *testing.T) {
 	rounded := func(s *Scope, x *Tensor) *Tensor { return s.To(s.To(x, BFloat16, CPU), Float64, CPU) }
 	for name, conv := range map[string]bool{"convolution": true, "linear": false} {
@@ -57,15 +56,13 @@ func TestBrainRoundsWhatIsMultiplied(t *testing.T) {
 	}
 }
 
-// Tolerances of bfloat16 over fifty steps: two significant digits are left, and the
-// small network begins at 2.3 nats.
+// Tolerances of bfloat16 over fifty steps. It has two significant digits, and the small network starts at 2.3 nats.
 const (
 	brainLossTol     = 0.05 // nats, each step
-	brainGradientTol = 0.05 // of a tensor's largest, in the first step
-	brainAccuracyTol = 0.05 // of the images
-	// Where the processor has no instructions for bfloat16, LibTorch 1.13 also sums in it, and
-	// single gradients say little.
-	brainSumTol = 0.02 // of the largest
+	brainGradientTol = 0.05 // share of a tensor's largest gradient, in the first step
+	brainAccuracyTol = 0.05 // share of the images
+	// Without instructions for bfloat16, LibTorch 1.13 also sums in it, and single gradients say little.
+	brainSumTol = 0.02 // share of the largest value
 )
 
 func TestBrainTrainsAsSingleDoes(t *testing.T) {
@@ -109,14 +106,14 @@ func TestBrainTrainsAsSingleDoes(t *testing.T) {
 		require.InDelta(t, right[0], right[1], brainAccuracyTol)
 		require.Less(t, losses[1][49], losses[1][0]/2, "it learns")
 		for name, want := range gradients[0] {
-			if hasBrain() && slices.Max(want) > 1e-6 { // but for the gradient of a bias before a normalisation
+			if hasBrain() && slices.Max(want) > 1e-6 { // except for a bias before a normalisation
 				require.Less(t, distance(gradients[1][name], want), brainGradientTol, name)
 			}
 		}
 	}
 }
 
-// Evaluation is in the precision of training.
+// Evaluation uses the precision of training.
 func TestBrainEvaluates(t *testing.T) {
 	within(t, func(s *Scope) {
 		n := newTestNet(t, s, Float32, 12, 4)
@@ -136,7 +133,7 @@ func TestBrainEvaluates(t *testing.T) {
 	})
 }
 
-// The gradient of a weight that two layers share has both their parts.
+// The gradient of a weight that two layers share contains both their parts.
 func TestBrainSharesARoundedWeight(t *testing.T) {
 	within(t, func(s *Scope) {
 		n := &testNet{s: s, dtype: Float32, random: s.NewGenerator(CPU, 7)}
@@ -155,7 +152,7 @@ func TestBrainSharesARoundedWeight(t *testing.T) {
 	})
 }
 
-// On the steady path the number of threads changes no bit in bfloat16 either.
+// On the steady path, the number of threads changes no bit in bfloat16.
 func TestThreadsChangeNoBitInBrain(t *testing.T) {
 	defer func() { require.NoError(t, SetThreads(DefaultThreads())) }()
 	for _, fast := range []bool{false, true} {
@@ -180,8 +177,8 @@ func TestThreadsChangeNoBitInBrain(t *testing.T) {
 	}
 }
 
-// What a step takes in bfloat16 depends on the processor: with AVX512-BF16 or AMX it
-// may be less than in float32, without it is more.
+// This test reports the time of a step in bfloat16 relative to float32. With AVX512-BF16 or AMX it may be shorter;
+// without them it is longer.
 func TestTimeInBrain(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out: timing, as -short asks")
@@ -218,12 +215,12 @@ func TestTimeInBrain(t *testing.T) {
 	t.Logf("measured: time of a step in bfloat16 over float32, one thread, %s%s", vectors(), text)
 }
 
-// hasBrain says that the processor has instructions for bfloat16.
+// hasBrain reports whether the processor has instructions for bfloat16.
 func hasBrain() bool { return !strings.Contains(vectors(), "without") }
 
 // vectors describes the processor's support of bfloat16.
 func vectors() string {
-	text, _ := os.ReadFile("/proc/cpuinfo") // without it there is none that we know of
+	text, _ := os.ReadFile("/proc/cpuinfo") // without this file, assume no support
 	for _, flag := range []string{"amx_bf16", "avx512_bf16"} {
 		if bytes.Contains(text, []byte(" "+flag+" ")) {
 			return "on a processor with " + flag

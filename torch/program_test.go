@@ -59,7 +59,7 @@ func TestFastPathEqualsFloat64(t *testing.T) {
 						if strings.HasPrefix(name, "gradient") {
 							tol = fastGradientTol
 						}
-						// A bias before a normalisation has no gradient but rounding.
+						// The gradient of a bias before a normalisation is only rounding.
 						if slices.Max(want[name]) < 1e-12 {
 							require.Less(t, slices.Max(got[name]), 1e-6, name)
 							continue
@@ -72,7 +72,7 @@ func TestFastPathEqualsFloat64(t *testing.T) {
 	}
 }
 
-// conv2D convolves by gotorch's operator.
+// conv2D convolves with gotorch's operator.
 func conv2D(s *Scope, x, weight, bias *Tensor, padding int64) *Tensor {
 	return s.borrow("conv2d", func() gotorch.Tensor {
 		both := func(n int64) []int64 { return []int64{n, n} }
@@ -135,7 +135,7 @@ func TestNumberOfThreadsChangesNoBitOfTheFastLayers(t *testing.T) {
 	}
 }
 
-// Random chains of layers: whatever is fused must agree with what is not.
+// Random chains of layers compute the same with and without fusion.
 func TestFusionKeepsRandomPrograms(t *testing.T) {
 	for seed := range uint64(60) {
 		within(t, func(s *Scope) {
@@ -184,7 +184,7 @@ func randomChain(n *testNet, b *Builder, random *rand.Rand) Value {
 		case 5:
 			x = b.Cat(0, b.Activate(b.BatchNorm(x, n.norm(5)), ReLU, 0), x)
 			x = b.Conv2D(x, n.param(0.3, 5, 5, 1, 1), n.param(1, 5), Plane{})
-		case 6: // no weights, and a bias that the mean takes off again
+		case 6: // no weights, and a bias that the mean cancels
 			x = b.Conv2D(x, n.param(0.3, 5, 5, 1, 1), n.param(1, 5), Plane{})
 			x = b.BatchNorm(x, BatchNorm{Mean: n.norm(5).Mean, Var: n.norms[len(n.norms)-1].Var, Momentum: 0.1,
 				Eps: 1e-5})

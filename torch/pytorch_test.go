@@ -18,7 +18,7 @@ import (
 	"graft/torch/weights"
 )
 
-// pythonLines runs a script of testdata and reads the lines of JSON that it prints.
+// pythonLines runs a script of testdata and decodes the lines of JSON that it prints.
 func pythonLines[T any](t *testing.T, script string, input any, arguments ...string) (all []T) {
 	t.Helper()
 	text, err := json.Marshal(input)
@@ -38,7 +38,7 @@ func pythonLines[T any](t *testing.T, script string, input any, arguments ...str
 	return all
 }
 
-// pytorchCase is a way to train in testdata/training.py.
+// pytorchCase holds the options of a training in testdata/training.py.
 type pytorchCase struct {
 	Rule        string  `json:"rule"`
 	Seed        int64   `json:"seed"`
@@ -51,8 +51,8 @@ type pytorchCase struct {
 	Temperature float64 `json:"temperature"`
 	Mixup       float64 `json:"mixup"`
 	EMA         float64 `json:"ema"`
-	WarmUp      int     `json:"warm_up"` // of the second half of each parameter
-	Exact       bool    `json:"exact"`   // the warm-up in the order of graft's operations
+	WarmUp      int     `json:"warm_up"` // steps, for the second half of each parameter
+	Exact       bool    `json:"exact"`   // warm up in graft's order of operations
 }
 
 // pytorchResult holds the results of a case.
@@ -84,7 +84,7 @@ const (
 	pytorchClasses = 3
 )
 
-// trainAsInPython trains the network of testdata/training.py.
+// trainAsInPython trains the network of testdata/training.py in Go.
 func trainAsInPython(t *testing.T, s *Scope, c pytorchCase) (r pytorchResult) {
 	n := newTestNet(t, s, Float32, 6, pytorchClasses)
 	x, y := n.examples(t, pytorchRows, 10, pytorchClasses)
@@ -117,7 +117,7 @@ func trainAsInPython(t *testing.T, s *Scope, c pytorchCase) (r pytorchResult) {
 	return r
 }
 
-// laterHalves are the births of parameters of which the second half along the first dimension is new.
+// laterHalves returns the births of parameters whose second half along the first dimension is new.
 func laterHalves(t *testing.T, s *Scope, params []*Tensor) (born []*Tensor) {
 	for _, p := range params {
 		shape := p.Shape()
@@ -132,7 +132,7 @@ func laterHalves(t *testing.T, s *Scope, params []*Tensor) (born []*Tensor) {
 	return born
 }
 
-// A parameter that warms up takes the step of an optimizer with a lower rate, up to rounding, whichever rule.
+// A parameter that warms up takes the step of an optimizer with a lower rate, up to rounding, for each rule.
 func TestWarmUpIsALowerRate(t *testing.T) {
 	require.NoError(t, SetThreads(1))
 	defer func() { require.NoError(t, SetThreads(DefaultThreads())) }()
@@ -146,7 +146,7 @@ func TestWarmUpIsALowerRate(t *testing.T) {
 			cases[k].WarmUp = 0
 			plain := trainAsInPython(t, s, cases[k])
 			for _, r := range []*pytorchResult{&want, &got, &plain} {
-				r.Network = r.Network[:10]            // without running means, which contain the next two
+				r.Network = r.Network[:10]            // without running means, which depend on the next two
 				r.Network[1], r.Network[3] = nil, nil // biases before a BatchNorm, whose gradients are rounding errors
 			}
 			require.Less(t, farthest(want.Network, got.Network), 1e-6, cases[k].Rule)
@@ -155,7 +155,7 @@ func TestWarmUpIsALowerRate(t *testing.T) {
 	}
 }
 
-// farthest is the largest difference of tensors' values.
+// farthest returns the largest difference between tensors' values.
 func farthest(a, b [][]float64) (worst float64) {
 	for k := range a {
 		for j := range a[k] {
@@ -165,7 +165,7 @@ func farthest(a, b [][]float64) (worst float64) {
 	return worst
 }
 
-// state is the parameters and the running statistics.
+// state returns the parameters and the running statistics.
 func (n *testNet) state() []*Tensor {
 	all := n.params[:len(n.params):len(n.params)]
 	for _, norm := range n.norms {
@@ -187,7 +187,7 @@ func pytorchTeacher(s *Scope) *Tensor {
 	return logits
 }
 
-// pytorchInputs writes the tensors with which testdata/training.py begins.
+// pytorchInputs writes the tensors with which testdata/training.py starts, and returns the path.
 func pytorchInputs(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "inputs.pth")
 	within(t, func(s *Scope) {
@@ -208,9 +208,9 @@ func pytorchInputs(t *testing.T) string {
 	return path
 }
 
-// Each option of a step gives the bits that PyTorch gives.
+// Each option of a step gives PyTorch's bits.
 func TestStepsAreThoseOfPyTorch(t *testing.T) {
-	runtime.LockOSThread() // to which the number of LibTorch's threads belongs
+	runtime.LockOSThread() // the number of LibTorch's threads belongs to this thread
 	defer runtime.UnlockOSThread()
 	require.NoError(t, SetThreads(1))
 	defer func() { require.NoError(t, SetThreads(DefaultThreads())) }()

@@ -10,7 +10,7 @@ import (
 	"graft/torch/weights"
 )
 
-// An operation in testdata/randaugment.py, and what comes of it.
+// operationCase is an operation in testdata/randaugment.py, and operationResult is its result.
 type (
 	operationCase struct {
 		Images    string `json:"images"`
@@ -20,12 +20,12 @@ type (
 	}
 	operationResult struct {
 		Torchvision bool  `json:"torchvision"`
-		Differ      int   `json:"differ"` // values in which torchvision and the script's formulas differ
+		Differ      int   `json:"differ"` // values that differ between torchvision and the script's formulas
 		Images      []int `json:"images"`
 	}
 )
 
-// operationImages are images of several sizes: random ones, smooth ones, and one of one colour.
+// operationImages returns images of several sizes: random ones, smooth ones, and one of one colour.
 func operationImages(s *Scope) map[string]*Tensor {
 	random := s.NewGenerator(CPU, 3)
 	noise := func(rows, channels, height, width int) *Tensor {
@@ -43,7 +43,7 @@ func operationImages(s *Scope) map[string]*Tensor {
 		"smooth": From(s, smooth, 3, 3, 32, 32), "flat": s.To(s.Full(77, Float32, CPU, 1, 3, 16, 16), Uint8, CPU)}
 }
 
-// Each operation of RandAugment gives the bytes of torchvision.
+// Each operation of RandAugment gives torchvision's bytes.
 func TestOperationsAreThoseOfTorchvision(t *testing.T) {
 	var cases []operationCase
 	for _, name := range operations.names {
@@ -85,8 +85,8 @@ func TestOperationsAreThoseOfTorchvision(t *testing.T) {
 	t.Logf("measured: %d operations on images, compared with torchvision: %v", len(cases), want[0].Torchvision)
 }
 
-// RandAugment draws all operations, and the same ones whatever the number of threads; images
-// of one colour, and of one pixel, are no error.
+// RandAugment draws the same operations for any number of threads, and depends on the magnitude. It accepts images of 2
+// x 2 pixels, and refuses floats.
 func TestRandAugmentDraws(t *testing.T) {
 	defer func() { require.NoError(t, SetThreads(DefaultThreads())) }()
 	within(t, func(s *Scope) {

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A scale that is a power of two changes no bit in float32; it doubles after as many steps as
-// it says, and a step whose gradients are not finite halves it and changes nothing else.
+// A scale that is a power of two changes no bit in float32. It doubles after Interval steps. A step whose gradients are
+// not finite halves it and changes nothing else.
 func TestScalerFollowsPyTorchs(t *testing.T) {
 	within(t, func(s *Scope) {
 		plain, scaled := newTestNet(t, s, Float32, 6, 3), newTestNet(t, s, Float32, 6, 3)
@@ -40,11 +40,11 @@ func TestScalerFollowsPyTorchs(t *testing.T) {
 	})
 }
 
-// skippable are optimizers whose steps a scaler may skip on a device.
+// skippable holds optimizers whose steps a scaler can skip on a device.
 var skippable = map[string]OptimizerOptions{"Adam": {Rule: Adam, LR: 0.01},
 	"fused Adam": {Rule: Adam, LR: 0.01, Fused: true}, "SGD": {Rule: SGD, LR: 0.01, Momentum: 0.9}}
 
-// A scaler whose state is on the device, as with recorded steps, changes no bit either.
+// A scaler whose state is on the device, as with recorded steps, changes no bit.
 func TestScalerOnTheDeviceChangesNothing(t *testing.T) {
 	for name, rule := range skippable {
 		t.Run(name, func(t *testing.T) {
@@ -68,8 +68,7 @@ func TestScalerOnTheDeviceChangesNothing(t *testing.T) {
 	}
 }
 
-// Steps whose gradients are not finite change nothing but the scale, and the host learns of them at the end
-// of the call.
+// Steps whose gradients are not finite change only the scale. The host reads the scale at the end of the call.
 func TestScalerOnTheDeviceSkips(t *testing.T) {
 	for _, device := range devices(t) {
 		for name, rule := range skippable {
@@ -80,7 +79,7 @@ func TestScalerOnTheDeviceSkips(t *testing.T) {
 					x, y = s.To(x, Float32, device), s.To(y, Int64, device)
 					o, p := s.NewOptimizer(Group{Params: n.params, OptimizerOptions: rule}),
 						n.program(t, ProgramOptions{Graphs: device == CPU})
-					// the first step of a momentum is the host's
+					// the host takes the first step of a momentum
 					_, err := Train(p, o, Batches{Inputs: x, Labels: y, Size: 8, Scaler: NewScaler()})
 					require.NoError(t, err)
 					over := Batches{Inputs: s.Full(math.Inf(1), Float32, device, 16, 3, 10, 10), Labels: s.Cat(0, y, y),

@@ -103,7 +103,8 @@ func TestFirstErrorStaysAndStopsTheRest(t *testing.T) {
 	require.NotContains(t, err.Error(), "cross_entropy")
 }
 
-// gotorch alone dies within seconds under this: its operators keep nothing alive.
+// Operators survive forced garbage collection. gotorch alone dies within seconds, because its operators keep nothing
+// alive.
 func TestForcedCollectionDoesNotDisturbOperators(t *testing.T) {
 	stop := make(chan struct{})
 	var collector sync.WaitGroup

@@ -11,12 +11,12 @@ import (
 	"graft/torch/weights"
 )
 
-// moments are the estimates of |G|² and tr(Σ) (McCandlish et al. 2018, appendix A.1).
+// moments returns the estimates of |G|² and tr(Σ) (McCandlish et al. 2018, appendix A.1).
 func (s Squares) moments() (square, variance float64) {
 	return (s.Rows*s.Whole - s.PartRows*s.Part) / (s.Rows - s.PartRows), (s.Part - s.Whole) / (1/s.PartRows - 1/s.Rows)
 }
 
-// A step that is measured has the bits of one in the same parts that is not.
+// A measured step gives the same bits as a step without measurement in the same parts.
 func TestMeasuringChangesNoBit(t *testing.T) {
 	for name, c := range map[string]struct{ size, part, same int }{
 		"parts": {20, 6, 6}, "a batch of one part is halved": {20, 0, 10}, "an odd one": {15, 0, 8},
@@ -40,7 +40,7 @@ func TestMeasuringChangesNoBit(t *testing.T) {
 	}
 }
 
-// Only the last step of a call is measured: the others keep the bits of a job that measures nothing.
+// Only the last step of a call is measured. The others give the same bits as without measurement.
 func TestOnlyTheLastStepIsMeasured(t *testing.T) {
 	within(t, func(s *Scope) {
 		measured, plain := newTestNet(t, s, Float32, 4, 3), newTestNet(t, s, Float32, 4, 3)
@@ -55,7 +55,7 @@ func TestOnlyTheLastStepIsMeasured(t *testing.T) {
 	})
 }
 
-// linearNet is a softmax regression on images of one row; its weights are zero.
+// linearNet returns a softmax regression on images of one row, with zero weights.
 func linearNet(s *Scope, inputs, classes int) *testNet {
 	n := &testNet{s: s, dtype: Float32, random: s.NewGenerator(CPU, 7)}
 	w, b := n.param(0, classes, inputs), n.param(0, classes)
@@ -63,16 +63,16 @@ func linearNet(s *Scope, inputs, classes int) *testNet {
 	return n
 }
 
-// still is an optimizer that changes nothing.
+// still returns an optimizer that changes nothing.
 func (n *testNet) still() *Optimizer {
 	return n.s.NewOptimizer(Group{Params: n.params, OptimizerOptions: OptimizerOptions{Rule: SGD}})
 }
 
-// At weights of zero the gradient of a softmax regression is the product of a label's residual and the
-// input, so both moments are known: estimates over many batches agree with them within four standard errors.
+// At zero weights, the gradient of a softmax regression is the product of a label's residual and the input, so both
+// moments are known. Estimates over many batches agree with them within four standard errors.
 func TestSquaresOfAKnownProblem(t *testing.T) {
 	const inputs, classes, rows, draws = 6, 3, 32, 400
-	const shift = 0.5 // of the inputs, whose deviation is 1
+	const shift = 0.5 // mean of the inputs; their deviation is 1
 	share := [classes]float64{0.5, 0.3, 0.2}
 	residual, apart := 0.0, 0.0
 	for _, p := range share {
@@ -117,7 +117,7 @@ func labelsOf(t *testing.T, s *Scope, uniform *Tensor, share []float64) *Tensor 
 	return From(s, labels, len(labels))
 }
 
-// agree requires that the mean of values lies within four standard errors of what is expected.
+// agree requires that the mean of values is within four standard errors of the expected value.
 func agree(t *testing.T, want float64, values []float64) {
 	t.Helper()
 	mean, deviation := 0.0, 0.0
@@ -135,11 +135,11 @@ func agree(t *testing.T, want float64, values []float64) {
 
 // pytorchSquares holds the results of testdata/squares.py.
 type pytorchSquares struct {
-	Squares  []float64 `json:"squares"`  // mean over parts, and of the whole
-	Variance float64   `json:"variance"` // of the gradients of single examples
+	Squares  []float64 `json:"squares"`  // mean over parts, whole batch
+	Variance float64   `json:"variance"` // variance of the gradients of single examples
 }
 
-// The squares equal those of PyTorch, whose gradients are computed example by example.
+// The squares equal PyTorch's, which come from the gradients of single examples.
 func TestSquaresAreThoseOfPyTorch(t *testing.T) {
 	const rows, inputs, hidden, classes = 24, 10, 7, 4
 	path := filepath.Join(t.TempDir(), "inputs.pth")
@@ -187,7 +187,7 @@ func TestSquaresAreThoseOfPyTorch(t *testing.T) {
 	}
 }
 
-// A scale of the loss is not in the squares, and a step that is skipped has none.
+// The scale of the loss does not change the squares. A skipped step has none.
 func TestSquaresWithAScaledLoss(t *testing.T) {
 	for scale, is := range map[float64]bool{1024: true, math.MaxFloat64: false} {
 		within(t, func(s *Scope) {
@@ -209,7 +209,7 @@ func TestSquaresWithAScaledLoss(t *testing.T) {
 	}
 }
 
-// squaresPart measures batches that processes share, of which some have no row.
+// squaresPart measures batches that processes share. Some processes have no row.
 func squaresPart(t *testing.T, s *Scope, p *Peers) any {
 	var all []Figures
 	for _, c := range []struct{ rows, part int }{{16, 0}, {5, 0}, {2, 0}, {12, 6}} {
@@ -228,7 +228,7 @@ func squaresPart(t *testing.T, s *Scope, p *Peers) any {
 	return all
 }
 
-// The rows of each process are a part: two processes measure what one does that takes halves.
+// The rows of each process are a part: two processes measure the same as one process that takes halves.
 func TestSquaresBetweenProcesses(t *testing.T) {
 	needsPeers(t)
 	one := together[[]Figures](t, "squares", 1)[0]

@@ -83,7 +83,7 @@ func TestStepsAreTimed(t *testing.T) {
 	}
 }
 
-// A timed step is the same step.
+// A timed step gives the same bits.
 func TestTimedStepsAreTheSame(t *testing.T) {
 	within(t, func(s *Scope) {
 		a, b := newTestNet(t, s, Float32, 4, 3), newTestNet(t, s, Float32, 4, 3)

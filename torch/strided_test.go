@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A convolution of one tap with a stride is the convolution of every second pixel. With fewer than 16 channels, several
-// threads and images whose channels lie side by side, LibTorch's own writes beyond its memory, which ends the process.
+// A convolution with one tap and a stride reads every second pixel. With fewer than 16 channels, several threads and
+// channels side by side, LibTorch's own operator writes beyond its memory, which ends the process.
 func TestStridedConvolutionsKeepToTheirMemory(t *testing.T) {
 	defer func() { require.NoError(t, SetThreads(DefaultThreads())) }()
 	require.NoError(t, SetThreads(2))

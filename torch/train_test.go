@@ -91,8 +91,8 @@ func TestTrainingLearns(t *testing.T) {
 	}
 }
 
-// A step with a teacher moves the weights as the loss does that is written out here,
-// at the rows that the order picks, with a share that falls.
+// A step with a teacher follows the loss that this test writes out, at the rows that the order picks, with a decreasing
+// share.
 func TestLessonsAreTheirFormula(t *testing.T) {
 	const temperature, share, past, length = 3.0, 0.8, 1, 4
 	within(t, func(s *Scope) {
@@ -127,7 +127,7 @@ func TestLessonsAreTheirFormula(t *testing.T) {
 	})
 }
 
-// The optimizers against their formulas in float64.
+// Optimizers equal their formulas in float64.
 func TestOptimizersFollowTheirFormulas(t *testing.T) {
 	const steps, lr, decay = 5, 0.1, 0.01
 	grad := func(p float64, k int) float64 { return p*p + float64(k) - 2 }
@@ -186,7 +186,7 @@ func adamFormula(p, m, v, g float64, k int, lr float64) (float64, float64, float
 	return p - lr*mhat/(math.Sqrt(vhat)+1e-8), m, v
 }
 
-// State that is copied out and in again continues bit for bit.
+// State that is copied to another optimizer continues bit for bit.
 func TestOptimizerStateMovesToAnother(t *testing.T) {
 	within(t, func(s *Scope) {
 		a, b := newTestNet(t, s, Float32, 4, 3), newTestNet(t, s, Float32, 4, 3)
@@ -276,7 +276,7 @@ func TestDropoutInAProgramDrawsFromItsGenerator(t *testing.T) {
 	})
 }
 
-// residentMB is the memory of this process as the system counts it.
+// residentMB returns the memory of this process as the system counts it.
 func residentMB(t *testing.T) float64 {
 	data, err := os.ReadFile("/proc/self/statm")
 	require.NoError(t, err)
@@ -285,11 +285,10 @@ func residentMB(t *testing.T) float64 {
 	return float64(pages*os.Getpagesize()) / (1 << 20)
 }
 
-// 5,000 steps: after the first thousand, less than 1 MB is added per thousand.
-// No garbage collection is forced.
+// After the first steps, resident memory grows by less than 1 MB per 300 steps, or per 1000 with GRAFT_LONG. No garbage
+// collection is forced.
 func TestMemoryIsFlatOverManySteps(t *testing.T) {
-	// Steps this small gain nothing from a second thread, and wait for it where
-	// other tests run beside this one.
+	// Steps this small gain nothing from a second thread, and wait for it if other tests run at the same time.
 	require.NoError(t, SetThreads(1))
 	defer func() { require.NoError(t, SetThreads(DefaultThreads())) }()
 	steps := 300
@@ -315,7 +314,7 @@ func TestMemoryIsFlatOverManySteps(t *testing.T) {
 	}
 }
 
-// An optimizer that begins with another's state goes on as that one would have.
+// An optimizer that starts with another's state takes the same step as the other.
 func TestOptimizerBeginsWithState(t *testing.T) {
 	for _, rule := range []Rule{SGD, Adam, AdamW} {
 		require.NoError(t, With(func(s *Scope) error {
@@ -349,7 +348,7 @@ func TestOptimizerBeginsWithState(t *testing.T) {
 	}
 }
 
-// What is closed early says so when it is used, and closes once.
+// A program or an optimizer that is closed early says so when it is used, and may be closed twice.
 func TestCloseBeforeTheScope(t *testing.T) {
 	require.NoError(t, With(func(s *Scope) error {
 		p := s.RequireGrad(s.Zeros(Float32, CPU, 2), true)
@@ -369,8 +368,8 @@ func TestCloseBeforeTheScope(t *testing.T) {
 	}))
 }
 
-// The loss of a batch is the mean over the labels that count, also where it is trained in parts that have
-// different numbers of them.
+// The loss of a batch is the mean over the labels that are not ignored, also if parts of the batch have different
+// numbers of them.
 func TestLabelsThatDoNotCount(t *testing.T) {
 	within(t, func(s *Scope) {
 		const rows = 22
@@ -394,7 +393,7 @@ func TestLabelsThatDoNotCount(t *testing.T) {
 	})
 }
 
-// meanLoss is the mean over the labels that count, computed one by one.
+// meanLoss returns the mean over the labels that are not ignored, and the number of correct predictions.
 func meanLoss(t *testing.T, logits []float64, labels *Tensor) (loss float64, right int) {
 	values, err := Values[int64](labels)
 	require.NoError(t, err)

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// warmedUp trains in several calls of one epoch, whose parameters warm up over some steps.
+// warmedUp trains one epoch in several calls. The parameters warm up over some steps.
 func warmedUp(t *testing.T, s *Scope, o ProgramOptions, calls int) (after [][]float64) {
 	const steps, size = 4, 13
 	n := newTestNet(t, s, Float32, 6, pytorchClasses)

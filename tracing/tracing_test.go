@@ -69,7 +69,7 @@ func edge(e tracing.Edge) string {
 	return strings.Join(words, "+")
 }
 
-// drawn are networks that show what the zoo does not have.
+// drawn returns networks with properties that the zoo lacks.
 func drawn() map[string]*model.Network {
 	leaf := func(l model.Layer) model.Module { return &model.Leaf{Layer: l} }
 	chain := func(modules ...model.Module) *model.Container {
@@ -139,8 +139,8 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// In every network the parts of an edge have its channels, whole units of each
-// space, and every space has a maker or is the input.
+// In every network, the parts of an edge add up to its channels, in whole units of each space. Every space has a maker
+// or is the input.
 func TestEdgesAreWhole(t *testing.T) {
 	all := drawn()
 	for _, entry := range model.ZooEntries() {
@@ -193,7 +193,7 @@ func TestTargets(t *testing.T) {
 	require.ErrorContains(t, err, `block "7777" not found`)
 }
 
-// A block keeps its name when others have grown behind it.
+// A block keeps its name if other blocks grow behind it.
 func TestGrownBlocksKeepTheName(t *testing.T) {
 	n, err := model.Zoo("LargeConvNet", model.ZooOptions{})
 	require.NoError(t, err)

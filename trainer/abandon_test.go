@@ -12,7 +12,7 @@ import (
 	"graft/trainer"
 )
 
-// original is a plan in which epochs count as a whole, as the original had it.
+// original returns a plan in which only whole epochs count, as in the original.
 func original() trainer.Options {
 	o := plan()
 	o.Abandon, o.Overrun, o.Distill.Off, o.Schedule.Rule = true, true, true, trainer.Exponential
@@ -20,7 +20,7 @@ func original() trainer.Options {
 	return o
 }
 
-// perEpoch is the steps of an epoch of the small dataset in batches of 32.
+// perEpoch is the number of steps in an epoch of the small dataset with batches of 32.
 const perEpoch = 17
 
 // A change of devices abandons the current epoch, but its steps count.
@@ -48,8 +48,7 @@ func TestAnEpochCutShortIsAbandoned(t *testing.T) {
 	}
 }
 
-// A change that comes while an epoch is evaluated is heeded before the next step, when
-// the epoch is over.
+// A change that comes during an evaluation takes effect after the epoch, before the next step.
 func TestAChangeBetweenEpochs(t *testing.T) {
 	book := &memory{}
 	first := plan()
@@ -67,8 +66,7 @@ func TestAChangeBetweenEpochs(t *testing.T) {
 	require.Zero(t, book.notes[1].Step)
 }
 
-// What was trained since the last evaluation does not count, and an epoch that is whole
-// is evaluated late rather than never.
+// Training since the last evaluation does not count. With Overrun, a whole epoch is evaluated late rather than never.
 func TestTheLastWholeEpochCounts(t *testing.T) {
 	o := plan()
 	o.Timeline.Events, o.Overrun, o.Schedule.Rule = nil, true, trainer.Exponential
@@ -94,7 +92,7 @@ func TestTheLastWholeEpochCounts(t *testing.T) {
 	require.Greater(t, late.Used, late.Budget)
 }
 
-// The original failed where there was no whole epoch; here there is an evaluation.
+// Without a whole epoch, where the original failed, the job still evaluates once.
 func TestNoWholeEpoch(t *testing.T) {
 	o := original()
 	o.Timeline = trainer.Timeline{Budget: 60 * time.Millisecond}
@@ -106,8 +104,8 @@ func TestNoWholeEpoch(t *testing.T) {
 	require.NotZero(t, outcome.Test.Loss)
 }
 
-// After an up the original asked at each epoch's beginning, also of a decider that has
-// nothing more to say, and began each with a new optimizer and the first rate.
+// As in the original, every epoch after an up begins with a decision, even if the decider has no more actions. It
+// starts a new optimizer with the first rate, divided at each decision.
 func TestTheOriginalsQuestions(t *testing.T) {
 	o := original()
 	o.Timeline.Events = o.Timeline.Events[:1]
@@ -132,7 +130,7 @@ func TestTheOriginalsQuestions(t *testing.T) {
 	require.Greater(t, len(book.rows), up+2)
 }
 
-// A down takes the last division back, and begins with a new optimizer.
+// A down reverts the last division of the rate, and starts a new optimizer.
 func TestADownBeginsAfresh(t *testing.T) {
 	o := original()
 	o.Adapt = trainer.Adapt{Reset: true, Divide: 2, Rows: 64}
@@ -153,14 +151,13 @@ func TestADownBeginsAfresh(t *testing.T) {
 	require.InEpsilon(t, 0.01, book.rows[down].Rate, 1e-12)
 }
 
-// A job whose epochs count as a whole goes on from each of its checkpoints to the same
-// bits.
+// A job in which only whole epochs count resumes from each checkpoint with the same bits.
 func TestWholeEpochsResume(t *testing.T) { resumesFromItsCheckpoints(t, original()) }
 
-// resumesFromItsCheckpoints runs a job, and again from six of its checkpoints, or from a
-// third of them.
+// resumesFromItsCheckpoints runs a job, and resumes it from six of its checkpoints, or from a third of them with
+// GRAFT_LONG. Resumed jobs must give the same bits.
 func resumesFromItsCheckpoints(t *testing.T, o trainer.Options) {
-	o.Checkpoint.Every = 20 * ms // of the ticking clock
+	o.Checkpoint.Every = 20 * ms // on the ticking clock
 	book := &memory{}
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		at := func(time time.Duration) trainer.Parts {

@@ -12,11 +12,11 @@ import (
 	"graft/trainer/clock"
 )
 
-// keptTol bounds the change of logits by surgery in float32, relative to the largest.
+// keptTol limits the change of logits by surgery in float32, relative to the largest.
 const keptTol = 1e-5
 
-// Surgery keeps the function of the average as it keeps that of the network, in both modes;
-// both have the same architecture after it, and after it is taken back.
+// Surgery keeps the function of the average as it keeps the network's, in both modes. Both have the same architecture
+// after a change and after its reversal.
 func TestSurgeryKeepsTheAverage(t *testing.T) {
 	n, err := model.Zoo("ConvSmall", model.ZooOptions{Classes: 4})
 	require.NoError(t, err)
@@ -65,7 +65,7 @@ func TestSurgeryKeepsTheAverage(t *testing.T) {
 	}))
 }
 
-// A step in parts costs what its parts cost, in whole nanoseconds, and needs to be known.
+// A step in parts costs the sum of its parts. A profile without rates does not know the cost.
 func TestPartsAreCharged(t *testing.T) {
 	p := &clock.Profile{Costs: clock.Costs{Step: clock.Rates{CallSeconds: 0.001, ExampleSeconds: 0.0001},
 		Batch: clock.Rates{CallSeconds: 1}}}
@@ -81,7 +81,7 @@ func TestPartsAreCharged(t *testing.T) {
 	require.Error(t, (&clock.Profile{}).Knows(w))
 }
 
-// With a time of the exchange each device takes its share of the images, and a step in parts exchanges once.
+// With exchange_seconds, each device takes its share of the images, and a step in parts exchanges once.
 func TestDevicesShareImages(t *testing.T) {
 	p := &clock.Profile{Costs: clock.Costs{Step: clock.Rates{CallSeconds: 0.001, ExampleSeconds: 0.0001},
 		Batch: clock.Rates{CallSeconds: 1}, ExchangeSeconds: 0.003}}

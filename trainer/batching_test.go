@@ -18,14 +18,14 @@ import (
 	"graft/trainer/clock"
 )
 
-// calling is a virtual clock on which a step costs much beside its images, so that a larger batch is faster.
+// calling returns a virtual clock with a large fixed cost per step, so a larger batch is faster.
 func calling() *clock.Virtual {
 	return &clock.Virtual{Profile: &clock.Profile{
 		Costs: clock.Costs{Step: clock.Rates{CallSeconds: 6e-3, ExampleSeconds: 5e-5},
 			Batch: clock.Rates{CallSeconds: 5e-3, ExampleSeconds: 5e-5}, CommunicationShare: 0.1}}}
 }
 
-// adaptive is a job whose batch follows devices that come and go.
+// adaptive returns the options of a job whose batch follows noise and devices.
 func adaptive() trainer.Options {
 	o := plan()
 	o.Optimizer = torch.OptimizerOptions{Rule: torch.SGD, LR: 0.05, Momentum: 0.9}
@@ -34,7 +34,8 @@ func adaptive() trainer.Options {
 	return o
 }
 
-// The batch follows noise and devices, every epoch has all images, and the record says what a batch is worth.
+// The batch follows noise and devices, every epoch trains on all images, and rows hold throughput, efficiency and
+// goodput.
 func TestBatchFollowsNoiseAndDevices(t *testing.T) {
 	book := &memory{}
 	outcome, err := runJob(t, adaptive(), trainer.Parts{Recorder: book, Clock: calling()}, "deepen:conv1",
@@ -81,8 +82,7 @@ func TestBatchesEndAtTheTrainingSet(t *testing.T) {
 	require.LessOrEqual(t, largest, 540)
 }
 
-// Decisions on the virtual clock depend neither on the machine's speed nor on the number of threads: one file, one
-// digest.
+// On the virtual clock, decisions do not depend on the machine's speed or on the number of threads.
 func TestAdaptiveBatchesGiveOneDigest(t *testing.T) {
 	var books []*memory
 	defer func() { require.NoError(t, torch.SetThreads(1)) }()
@@ -100,7 +100,7 @@ func TestAdaptiveBatchesGiveOneDigest(t *testing.T) {
 	}
 }
 
-// adaptiveProcess begins or resumes the run in a folder, and ends it, or is killed.
+// adaptiveProcess starts or resumes the run in a folder. It returns the outcome, or nil if the process is killed.
 func adaptiveProcess(t testing.TB, path string, looks int) (outcome *trainer.Outcome, digest string) {
 	require.NoError(t, inFolder(t, files.OS{}, path, func(s *torch.Scope, folder *trainer.Folder) error {
 		defer func() { digest = folder.Digest() }()
@@ -118,7 +118,7 @@ func adaptiveProcess(t testing.TB, path string, looks int) (outcome *trainer.Out
 	return outcome, digest
 }
 
-// A run whose batch changes, killed at any moment and resumed, ends in the bits of one that was not.
+// A run whose batch changes gives the same bits after kills at random moments as an uninterrupted run.
 func TestKilledRunsKeepTheirBatch(t *testing.T) {
 	if !long {
 		t.Skip("left out: kills with adaptive batches; other jobs are killed; set GRAFT_LONG=1")
@@ -148,7 +148,8 @@ func TestKilledRunsKeepTheirBatch(t *testing.T) {
 	}
 }
 
-// A job that does not ask for it measures nothing, and its position says nothing of it.
+// A job with a fixed batch measures nothing, and its checkpoints hold nothing about batching. Measuring changes neither
+// batch nor time.
 func TestFixedBatchesMeasureNothing(t *testing.T) {
 	o := brief()
 	book, measured := &memory{}, &memory{}
@@ -165,7 +166,7 @@ func TestFixedBatchesMeasureNothing(t *testing.T) {
 	require.Equal(t, book.rows[0].Time, measured.rows[0].Time, "measuring takes no time of a virtual clock")
 }
 
-// A device takes at most DeviceMost images at once: the batch of one process is taken in turns.
+// A device takes at most DeviceMost images at once. One device takes a larger batch in turns, so it gains nothing.
 func TestLargeBatchesAreTakenInTurns(t *testing.T) {
 	o := adaptive()
 	o.Timeline.Events = nil
@@ -181,7 +182,7 @@ func TestLargeBatchesAreTakenInTurns(t *testing.T) {
 	require.Greater(t, outcome.Batch, 32, "four devices take four times as many")
 }
 
-// Processes measure the noise between them, and the same number of them at the same steps gives the same bits.
+// Processes measure the noise together. The same number of processes at the same steps gives the same bits.
 func TestAdaptiveBatchesInProcesses(t *testing.T) {
 	if !long {
 		t.Skip("left out: adaptive batches in processes; a single process has them; set GRAFT_LONG=1")
@@ -209,11 +210,11 @@ func TestAdaptiveBatchesInProcesses(t *testing.T) {
 	}
 }
 
-// On the wall clock the batch follows a model of the measured times, and a resumed job keeps them.
+// On the wall clock, the batch follows a model of the measured times, which checkpoints hold.
 func TestAdaptiveBatchOnTheWallClock(t *testing.T) {
 	at := time.Unix(0, 0)
 	now := func() time.Time {
-		at = at.Add(2 * time.Millisecond) // whatever a call does
+		at = at.Add(2 * time.Millisecond) // whatever happens between two calls
 		return at
 	}
 	o := adaptive()
@@ -231,7 +232,7 @@ func TestAdaptiveBatchOnTheWallClock(t *testing.T) {
 	require.Greater(t, len(position.Batching.Times), 1)
 }
 
-// The learning rate follows the batch by the rule.
+// The learning rate follows the batch by the scaling rule.
 func TestRatesFollowTheBatch(t *testing.T) {
 	for rule, factor := range map[trainer.Scaling]func(growth, efficiency float64) float64{
 		trainer.NoScaling:  func(float64, float64) float64 { return 1 },
@@ -246,12 +247,13 @@ func TestRatesFollowTheBatch(t *testing.T) {
 		last := book.rows[len(book.rows)-1]
 		growth := float64(last.Batch) / 32
 		require.Greater(t, growth, 1.0)
-		// The last measurement comes after the last step, so the efficiency is not exactly that of its rate.
+		// The last measurement comes after the last step, so its efficiency differs slightly from the efficiency behind
+		// the rate.
 		require.InEpsilon(t, 0.05*factor(growth, last.Efficiency), last.Rate, 0.1, "%s", rule)
 	}
 }
 
-// A network that shrank learns from the larger one while the batch changes.
+// The batch also changes while a network learns from a larger one after a shrink.
 func TestBatchChangesDuringDistillation(t *testing.T) {
 	o := adaptive()
 	o.Timeline = trainer.Timeline{Budget: 2 * time.Second, Events: []trainer.Event{{At: 100 * time.Millisecond,
@@ -298,7 +300,7 @@ func TestAdaptiveBatchesThatCannotBe(t *testing.T) {
 		Scaling: trainer.SquareRoot, Interval: 16}, o.AdaptiveBatch)
 }
 
-// Options of other jobs have the digest that they had before there were adaptive batches.
+// Options without adaptive batches keep the digest that they had before these existed.
 func TestDigestsOfFixedBatchesStay(t *testing.T) {
 	text, err := json.Marshal(trainer.Options{})
 	require.NoError(t, err)

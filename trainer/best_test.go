@@ -11,11 +11,10 @@ import (
 	"graft/trainer"
 )
 
-// The best network by validation is kept beside the last one, which stays what it would be,
-// and survives a kill.
+// KeepBest keeps the best network by validation in addition to the last one, which it does not change.
 func TestBestIsKept(t *testing.T) {
 	o, book := plan(), &memory{}
-	// whose accuracy goes up and down
+	// such a rate makes the accuracy go up and down
 	o.Schedule.Rule, o.Optimizer = trainer.Constant, torch.OptimizerOptions{Rule: torch.Adam, LR: 0.1}
 	plain := run(t, o, nil, "deepen:conv1", "widen:conv2:12")
 	o.KeepBest = true

@@ -12,12 +12,12 @@ import (
 	"graft/trainer/program"
 )
 
-// Every field of the parts of a job is in the file, under one key, in a fixed order.
+// Every field of a job's parts is in the position file, under one key.
 func TestPositionHasAllParts(t *testing.T) {
 	keys := map[string]json.RawMessage{}
 	count := 0
 	j := &Job{}
-	// left out where they are empty
+	// fields that are left out if they are empty
 	j.Live, j.adaptation.Skipped, j.LowRate, j.Scaler = []LiveChange{{}}, 1, true, torch.NewScaler()
 	j.evaluation.Best, j.adaptation.Plateau.Epochs, j.adaptation.WarmUntil = &Best{}, 1, 1
 	j.Curve.Loss, j.Batching.Size, j.distillation.Remote = 1, 1, true

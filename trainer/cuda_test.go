@@ -16,7 +16,7 @@ import (
 func onDevice(t *testing.T, device torch.Device, graphs bool) (outcome *trainer.Outcome, book *memory) {
 	book = &memory{}
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		// dropout draws on its device
+		// no dropout, because it draws on its device
 		n := twoBlocks(torch.ReLU, 6, 8, leaf("flat", model.Flatten{}), leaf("fc", model.NewLinear(8, 4)))
 		if err := n.Materialize(s, model.Placement{Device: device, Random: s.NewGenerator(torch.CPU, 1)}); err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each option that changes results changes the digest, and those that say that they change none do not.
+// Each option that changes results changes the digest. Options with the result tags none and rounding do not.
 func TestEveryOptionIsInTheDigest(t *testing.T) {
 	o := Options{}
 	o.EnsureDefaults()
@@ -33,10 +33,10 @@ func TestEveryOptionIsInTheDigest(t *testing.T) {
 	require.Greater(t, seen, 50)
 }
 
-// ofTheJob are options that the job sets from its own images.
+// ofTheJob lists options that the job sets from its own images.
 var ofTheJob = []string{"Options.Adapt.Surgery.Batch", "Options.Adapt.Surgery.Loss"}
 
-// eachField visits the fields of a struct and of those in it, with the tag result of the outermost that has one.
+// eachField visits the fields of a struct and of nested structs, with the innermost result tag.
 func eachField(v reflect.Value, path, result string, visit func(name, result string, v reflect.Value)) {
 	for k := range v.NumField() {
 		f := v.Type().Field(k)

@@ -19,7 +19,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// stoppingClock is a virtual clock that calls stop when it comes to a time.
+// stoppingClock is a virtual clock that calls stop at a given time.
 type stoppingClock struct {
 	*clock.Virtual
 	at   time.Duration
@@ -33,20 +33,20 @@ func (h *stoppingClock) Spend(w clock.Work) {
 	}
 }
 
-// growAndShrink is a job that grows to fourteen times its size, learns, and returns to its
-// first size for the last fifth of its budget.
+// growAndShrink returns a job that grows to fourteen times its size, learns, and returns to its first size for the last
+// sixth of its budget.
 func growAndShrink(seed int64) trainer.Options {
 	o := trainer.Options{Seed: seed, Batch: 32, Augment: torch.Augment{Pad: 1, Flip: true},
 		Adapt: trainer.Adapt{Every: true}, Timeline: trainer.Timeline{Budget: 24 * time.Second,
 			Events: []trainer.Event{{At: 1600 * time.Millisecond, Change: trainer.Up},
 				{At: 20 * time.Second, Change: trainer.Down}}}}
-	o.Adapt.Surgery.Noise = 0.1 // so that copied channels part
+	o.Adapt.Surgery.Noise = 0.1 // makes copied channels diverge
 	o.Schedule = trainer.Schedule{Rule: trainer.Exponential, Decay: 0.95, Restart: trainer.RestartOnDevices}
 	return o
 }
 
-// returned gives the accuracies on the test images of jobs that went one way until
-// they had to shrink, and then learned from the larger network or did not.
+// returned returns the test accuracies of two jobs that are the same until they shrink. Then one learns from the larger
+// network, and the other does not.
 func returned(t testing.TB, seed int64) (with, without float64, err error) {
 	err = torch.With(func(s *torch.Scope) error {
 		set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: seed,
@@ -89,9 +89,8 @@ func returned(t testing.TB, seed int64) (with, without float64, err error) {
 	return with, without, err
 }
 
-// A network that must return to its smaller self gets further when it learns from
-// the larger one as well, in the same time, of which asking the larger one takes its
-// share. The two jobs of a seed are one until then.
+// After a shrink, a network that also learns from the larger one reaches a higher accuracy in the same time, which
+// includes the larger network's passes. The two jobs of a seed are the same until the shrink.
 func TestDistillationGetsFurther(t *testing.T) {
 	if !long {
 		t.Skip("left out: ten seeds take two minutes; GRAFT_LONG=1 go test ./trainer -run Distillation -v")

@@ -12,7 +12,7 @@ import (
 	"graft/trainer"
 )
 
-// A job whose weights are not numbers any more ends with an error that says so, on the fast path as on the exact one.
+// A job whose weights become NaN or infinite ends with ErrDiverged, on the fast path and on the exact one.
 func TestDivergenceIsReportedOnEachPath(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	for _, exact := range []bool{true, false} {

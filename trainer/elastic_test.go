@@ -15,7 +15,7 @@ import (
 	"graft/trainer/team"
 )
 
-// A job whose devices follow those that are there has the result of a timeline with the same changes, to the bit.
+// A job whose devices follow the present ones gives the same bits as a timeline with the same changes.
 func TestDevicesThatFollowAreAsPlannedOnes(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	type look struct {
@@ -60,7 +60,7 @@ func TestDevicesThatFollowAreAsPlannedOnes(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// joining starts a process that joins.
+// joining starts a process that joins the job.
 func joining(t *testing.T, n *team.Network) *exec.Cmd {
 	path, err := os.Executable()
 	require.NoError(t, err)
@@ -87,8 +87,8 @@ func (a arrivals) Epoch(r trainer.Row) error {
 	return a.memory.Epoch(r)
 }
 
-// An elastic job grows with a follower that joins, and shrinks without one that is killed, with the steps and losses of
-// a timeline with the same changes.
+// An elastic job grows when a follower joins, and shrinks when one is killed. Its steps and losses equal a timeline's
+// with the same changes.
 func TestElasticFollowers(t *testing.T) {
 	if !long {
 		t.Skip("left out: followers that come and go; one takes the place of another; set GRAFT_LONG=1")
@@ -128,7 +128,7 @@ func TestElasticFollowers(t *testing.T) {
 	require.Less(t, apart(t, book, alone), lossTolerance)
 }
 
-// A job that waits for followers gives up after its limit, and does not count those that are gone.
+// A job that waits for followers gives up at its limit, and does not count followers that are gone.
 func TestTooFewFollowers(t *testing.T) {
 	n, all := listening(t, 1)
 	o := quick()

@@ -12,7 +12,7 @@ import (
 	"graft/trainer"
 )
 
-// The accuracy of an outcome is that of its network, also where devices are lost after the last evaluation.
+// The accuracy of an outcome belongs to its network, also if devices are lost after the last evaluation.
 func TestOutcomesAreOfTheirNetworks(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	late := 0
@@ -28,7 +28,7 @@ func TestOutcomesAreOfTheirNetworks(t *testing.T) {
 			set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: 1,
 				Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 600, Test: 200}})
 			require.NoError(t, err)
-			set.Test = set.Validation // so that the test of the final network must repeat the last evaluation
+			set.Test = set.Validation // the test of the final network must repeat the last evaluation
 			p.Data = set
 			j, err := trainer.New(s, p, o)
 			require.NoError(t, err)

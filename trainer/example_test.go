@@ -20,8 +20,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// demo is the job of `graft demo`: a network that grows when it is given devices, and
-// shrinks when they are taken away.
+// demo runs the job of `graft demo`: a network grows when it gets devices, and shrinks when they are taken away.
 func demo() (outcome *trainer.Outcome, err error) {
 	o := trainer.Options{Seed: 1, Steady: true, Augment: torch.Augment{Pad: 2, Flip: true},
 		Adapt: trainer.Adapt{Every: true, MaxDecisions: 2, Surgery: net2net.Options{Noise: 0.05}},
@@ -57,7 +56,7 @@ func demo() (outcome *trainer.Outcome, err error) {
 	return outcome, err
 }
 
-// The example takes half a minute, so that it is compiled and not run.
+// The example takes half a minute, so it is compiled but not run.
 func ExampleNew() {
 	outcome, err := demo()
 	if err != nil {
@@ -67,11 +66,10 @@ func ExampleNew() {
 	fmt.Printf("%d epochs, %.0f%% of the test images are right\n", outcome.Epochs, 100*outcome.Test.Accuracy)
 }
 
-// demoDigest is that of the demo's job on every processor that is limited to AVX2.
+// demoDigest is the digest of the demo's job on every processor that is limited to AVX2.
 const demoDigest = "bf776d2c11f5a3e37dd7d7cdaa596d80c3dd4c1414c6fc7f1850ef7d5bce717a"
 
-// The demo's job has one digest on every machine. It runs in a process of its own, before LibTorch is
-// opened.
+// The demo's job has one digest on every machine. The test runs in a process of its own, before LibTorch opens.
 func TestDemoDigest(t *testing.T) {
 	if !long {
 		t.Skip("left out: it takes half a minute; set GRAFT_LONG=1")

@@ -15,7 +15,7 @@ import (
 	"graft/trainer"
 )
 
-// What was written down is read back as it was.
+// A history is read as it was recorded.
 func TestFolderHistory(t *testing.T) {
 	run, err := results.Create(files.OS{}, filepath.Join(t.TempDir(), "run"), results.CreateOptions{},
 		results.Manifest{})
@@ -49,8 +49,7 @@ func TestFolderHistory(t *testing.T) {
 	}
 }
 
-// The network of the newest whole checkpoint is read without its tensors, and without
-// the run being opened.
+// SavedNetwork reads the network of the newest sound checkpoint, without its tensors and without opening the run.
 func TestSavedNetwork(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	fsys := files.ReadOnly{FS: files.OS{}}

@@ -60,7 +60,7 @@ func TestForecastsAreTheJobs(t *testing.T) {
 	require.False(t, known, "without a number of images")
 }
 
-// made counts the decisions after each event.
+// made returns the number of decisions after each event.
 func made(book *memory, t trainer.Timeline) []int {
 	counts, at := make([]int, len(t.Events)), -1
 	for _, n := range book.notes {
@@ -74,7 +74,7 @@ func made(book *memory, t trainer.Timeline) []int {
 	return counts
 }
 
-// Forecasts have the decisions of a job at times that are known in advance.
+// If the times of decisions are known in advance, a forecast has the job's decisions.
 func TestForecastsOfTimesOfDecisions(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 6))
 	decided, unreached := 0, 0
@@ -133,7 +133,7 @@ func (r rating) Decide(_ context.Context, s decider.State) (decider.Decision, er
 	return decider.Decision{}, nil
 }
 
-// Forecasts charge the gains that a decider computes, as the job does.
+// A forecast charges the gains that a decider computes, as the job does.
 func TestForecastsOfGains(t *testing.T) {
 	var before int64
 	for _, gains := range []int{0, 1, 5} {

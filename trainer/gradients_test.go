@@ -18,13 +18,13 @@ func gradient(t *testing.T, actions ...string) decider.Gradient {
 	return decider.Gradient{Random: trials(t, 0, actions...).Random}
 }
 
-// A job whose decider compares gradients records them, grows, and ends with the same bits from each checkpoint and with
-// any number of threads, with all rules for the times of decisions.
+// A job whose decider compares gradients records them and grows. It gives the same bits from each checkpoint and with
+// any number of threads, for each rule of the times of decisions.
 func TestJobsDecideByTheGradient(t *testing.T) {
 	for _, when := range []trainer.When{trainer.WhenDevices, trainer.WhenPeriodic, trainer.WhenPlateau} {
 		t.Run(string(when), func(t *testing.T) {
 			o := brief()
-			o.Checkpoint.Every = 20 * time.Millisecond // of the ticking clock
+			o.Checkpoint.Every = 20 * time.Millisecond // on the ticking clock
 			o.Adapt.When, o.Adapt.MaxDecisions = when, 2
 			switch when {
 			case trainer.WhenPeriodic:
@@ -104,7 +104,7 @@ func TestGradientsTakeTime(t *testing.T) {
 	require.Equal(t, plain+3*step, now)
 }
 
-// A decision that the budget has no time for leaves the network unchanged.
+// If a decision does not fit into the budget, the network stays unchanged.
 func TestGradientsNeedTime(t *testing.T) {
 	o, book := epochs(), &memory{}
 	o.Epochs, o.Timeline.Budget = 0, 400*time.Millisecond

@@ -13,7 +13,7 @@ import (
 	"graft/trainer"
 )
 
-// pacing is a machine's clock on which calls take random times, so that steps are grouped into calls at random.
+// pacing returns a machine's clock on which calls take random times, so steps are grouped into calls at random.
 func pacing(seed uint64) func() time.Time {
 	random, at := rand.New(rand.NewPCG(seed, 1)), time.Unix(0, 0)
 	return func() time.Time {
@@ -22,7 +22,7 @@ func pacing(seed uint64) func() time.Time {
 	}
 }
 
-// On the virtual clock neither the grouping of steps into calls nor the number of threads changes a result.
+// On the virtual clock, neither the grouping of steps into calls nor the number of threads changes a result.
 func TestResultsDoNotDependOnGroupingOrThreads(t *testing.T) {
 	defer func() { require.NoError(t, torch.SetThreads(1)) }()
 	adam := torch.OptimizerOptions{Rule: torch.Adam, LR: 0.001}
@@ -33,7 +33,7 @@ func TestResultsDoNotDependOnGroupingOrThreads(t *testing.T) {
 	for name, c := range map[string]struct {
 		change  func(*trainer.Options)
 		actions []string
-		long    bool // whether the case is like another one, and needs GRAFT_LONG
+		long    bool // similar to another case, needs GRAFT_LONG
 	}{
 		"AdaScale and steps of the rate": {func(o *trainer.Options) {
 			o.Schedule = trainer.Schedule{Rule: trainer.StepDown, Decay: 0.5, Every: 1}

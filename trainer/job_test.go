@@ -22,7 +22,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// limitedVariable is set where this test's program is to compute with AVX2.
+// limitedVariable is the environment variable that limits this test's program to AVX2.
 const limitedVariable = "GRAFT_TEST_LIMITED"
 
 func TestMain(m *testing.M) {
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "trainer: nothing can be tested:", err)
 		os.Exit(1)
 	}
-	// Small networks are fastest on one thread, also beside other work.
+	// Small networks are fastest on one thread, also if other programs run.
 	if err := torch.SetThreads(1); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -53,7 +53,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// long is set where tests may take minutes.
+// long reports that tests may take minutes.
 var long = os.Getenv("GRAFT_LONG") != ""
 
 // memory records a job in memory.
@@ -75,7 +75,7 @@ func (m *memory) events() (events []string) {
 
 const side = 16
 
-// small is a dataset and a network that train in milliseconds.
+// small returns a dataset and a network that train in milliseconds.
 func small(t testing.TB, s *torch.Scope, seed int64) (*dataset.Set, *model.Network) {
 	set, err := dataset.Load(s, torch.CPU, files.OS{},
 		dataset.Options{Seed: seed, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 600, Test: 200}})
@@ -96,7 +96,7 @@ func leaf(name string, l model.Layer) model.Child {
 	return model.Child{Name: name, Module: &model.Leaf{Layer: l}}
 }
 
-// twoBlocks is a network of two blocks of these channels, and a tail.
+// twoBlocks returns a network of two blocks with these channels, and a tail.
 func twoBlocks(activation torch.Activation, first, second int, tail ...model.Child) *model.Network {
 	block := func(name string, from, to int) model.Child {
 		layers := &model.Container{}
@@ -113,7 +113,7 @@ func twoBlocks(activation torch.Activation, first, second int, tail ...model.Chi
 			block("conv2", first, second), leaf("pool2", model.AdaptiveAvgPool2d{Size: model.Both(1)})}, tail...)}}
 }
 
-// plan is a job that gains devices, adapts, and loses them again.
+// plan returns the options of a job that gains devices, adapts, and loses them again.
 func plan() trainer.Options {
 	return trainer.Options{Seed: 1, Steady: true, Batch: 32, EvalBatch: 100, Augment: torch.Augment{Pad: 1, Flip: true},
 		Timeline: trainer.Timeline{Budget: 1500 * time.Millisecond, Events: []trainer.Event{
@@ -138,8 +138,8 @@ func steady(t testing.TB) *clock.Virtual {
 	return &clock.Virtual{Profile: p}
 }
 
-// runJob runs a job. Parts that are not given are the small data and network, the steady
-// virtual clock, and a decider that takes the actions.
+// runJob runs a job. Missing parts become the small data and network, the steady virtual clock, and a decider that
+// takes the actions.
 func runJob(t testing.TB, o trainer.Options, p trainer.Parts, actions ...string) (outcome *trainer.Outcome, err error) {
 	err = torch.With(func(s *torch.Scope) error {
 		j, err := trainer.New(s, parts(t, s, p, actions...), o)
@@ -152,7 +152,7 @@ func runJob(t testing.TB, o trainer.Options, p trainer.Parts, actions ...string)
 	return outcome, err
 }
 
-// parts fills in the parts that are not given.
+// parts fills in missing parts.
 func parts(t testing.TB, s *torch.Scope, p trainer.Parts, actions ...string) trainer.Parts {
 	p.Network = cmp.Or(p.Network, smallNetwork())
 	if p.Network.Scope() == nil {
@@ -173,7 +173,7 @@ func parts(t testing.TB, s *torch.Scope, p trainer.Parts, actions ...string) tra
 	return p
 }
 
-// run runs a job that must end.
+// run runs a job that must succeed.
 func run(t testing.TB, o trainer.Options, book trainer.Recorder, actions ...string) *trainer.Outcome {
 	t.Helper()
 	outcome, err := runJob(t, o, trainer.Parts{Recorder: book}, actions...)
@@ -190,8 +190,7 @@ func sections(saved []trainer.Section) map[string][]byte {
 	return all
 }
 
-// A job grows when it gains devices, shrinks when it loses them, keeps within its
-// budget, and throws no step away.
+// A job grows when it gains devices, shrinks when it loses them, stays within its budget and evaluates all its steps.
 func TestJobFromStartToBudget(t *testing.T) {
 	book := &memory{}
 	o := run(t, plan(), book, "deepen:conv1", "widen:conv2:12")
@@ -215,7 +214,7 @@ func TestJobFromStartToBudget(t *testing.T) {
 		"it teaches to the end, in steps of 10 ms")
 }
 
-// With little time left steps are worth more than lessons.
+// With little time left, a job trains instead of distilling.
 func TestNoTimeForLessons(t *testing.T) {
 	o := plan()
 	o.Timeline.Events[1].At = o.Timeline.Budget - 300*time.Millisecond
@@ -232,8 +231,7 @@ func sum(notes []trainer.Note) (took time.Duration) {
 	return took
 }
 
-// The same options give the same bits, whether run before, beside others, again, or
-// with twice the threads.
+// The same options give the same digest: in a later run, in parallel runs, and with twice the threads.
 func TestVirtualClockGivesOneDigest(t *testing.T) {
 	o := brief()
 	if long {
@@ -255,7 +253,7 @@ func TestVirtualClockGivesOneDigest(t *testing.T) {
 	require.NotEqual(t, first.Digest, run(t, o, nil, "deepen:conv1", "widen:conv2:12").Digest)
 }
 
-// However short the budget is, there is an evaluation, and no crash.
+// However short the budget is, the job ends with an evaluation.
 func TestShortBudgets(t *testing.T) {
 	for _, budget := range []time.Duration{1, time.Millisecond, 20 * time.Millisecond, 60 * time.Millisecond} {
 		o := plan()
@@ -267,7 +265,7 @@ func TestShortBudgets(t *testing.T) {
 	}
 }
 
-// Ups and downs in any order work, also downs that nothing went before.
+// Ups and downs work in any order, also downs before the first up.
 func TestUpsAndDowns(t *testing.T) {
 	at := func(ms int, c trainer.Change) trainer.Event {
 		return trainer.Event{At: time.Duration(ms) * time.Millisecond, Change: c}
@@ -311,7 +309,7 @@ func TestRefusedJobs(t *testing.T) {
 	}))
 }
 
-// A job that is stopped saves itself and says so.
+// A job that is stopped saves itself and returns ErrStopped. It resumes with the same options only.
 func TestStopSaves(t *testing.T) {
 	book := &memory{}
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
@@ -340,7 +338,7 @@ func TestStopSaves(t *testing.T) {
 	}))
 }
 
-// A job goes on without an action that cannot be done and says so, or stops if it is told to.
+// A job skips an action that cannot be done and records why, or stops if OnError says so.
 func TestImpossibleActionsAreSkipped(t *testing.T) {
 	book, o := &memory{}, brief()
 	o.Adapt.Every, o.Adapt.MaxDecisions = true, 2

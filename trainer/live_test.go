@@ -23,14 +23,14 @@ import (
 
 const ms = time.Millisecond
 
-// asked is a change that a test asks for once a job has come so far.
+// asked is a change that a test requests from a running job.
 type asked struct {
-	after   time.Duration // of the budget
+	after   time.Duration // time of the job's clock
 	change  trainer.Change
 	devices int
 }
 
-// steered runs a job that is asked for changes while it runs.
+// steered runs a job and requests changes while it runs. It returns the changes that were taken.
 func steered(t testing.TB, o trainer.Options, book trainer.Recorder, list []asked,
 	actions ...string) (*trainer.Outcome, []trainer.LiveChange) {
 	t.Helper()
@@ -48,7 +48,7 @@ func steered(t testing.TB, o trainer.Options, book trainer.Recorder, list []aske
 	return outcome, live.Standing().Live
 }
 
-// merged is a timeline in which what was asked for stood from the start.
+// merged returns a timeline with the requested changes in it from the start.
 func merged(t trainer.Timeline, taken []trainer.LiveChange) trainer.Timeline {
 	t.Events = slices.Clone(t.Events)
 	for _, e := range taken {
@@ -58,7 +58,7 @@ func merged(t trainer.Timeline, taken []trainer.LiveChange) trainer.Timeline {
 	return t
 }
 
-// requirePlanned holds a job that was steered against one that knew all beforehand.
+// requirePlanned checks that a steered job equals a job with the same changes in its timeline.
 func requirePlanned(t testing.TB, o trainer.Options, got *trainer.Outcome, book *memory, taken []trainer.LiveChange,
 	actions ...string) {
 	t.Helper()
@@ -74,16 +74,15 @@ func requirePlanned(t testing.TB, o trainer.Options, got *trainer.Outcome, book 
 var someActions = []string{"deepen:conv1", "widen:conv2:12", "branch:conv2", "deepen:conv2", "widen:conv1:9",
 	"kernel:conv1:5"}
 
-// quick is a plan of half a second.
+// quick returns a plan of half a second.
 func quick() trainer.Options {
 	o := plan()
 	o.Timeline = trainer.Timeline{Budget: 500 * ms}
 	return o
 }
 
-// What is asked for while a job runs has the result of a timeline with the same
-// changes at the times at which they were taken: to the bit, in any order, several at
-// once, beside a timeline of its own and without one.
+// Changes that are requested while a job runs give the same bits as a timeline with the same changes at the times at
+// which they were taken: in any order, several at once, with and without a timeline of the job's own.
 func TestLiveChangesAreAsPlannedOnes(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	up, down, same := trainer.Up, trainer.Down, trainer.Same
@@ -108,7 +107,7 @@ func TestLiveChangesAreAsPlannedOnes(t *testing.T) {
 	}
 	for name, c := range cases {
 		if !long && (name == "by devices alone" || name == "without devices" || name == "down, never up") {
-			continue // they are like others
+			continue // they are like other cases
 		}
 		t.Run(name, func(t *testing.T) {
 			book := &memory{}
@@ -123,7 +122,7 @@ func TestLiveChangesAreAsPlannedOnes(t *testing.T) {
 	}
 }
 
-// So do changes at any moments, from goroutines that know nothing of the job.
+// Changes that goroutines request at any moment give the same bits as planned ones.
 func TestLiveChangesAtRandom(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	random, changes := rand.New(rand.NewPCG(3, 3)), 0
@@ -152,8 +151,7 @@ func TestLiveChangesAtRandom(t *testing.T) {
 	t.Logf("measured: %d changes at random moments, each as if it had been planned", changes)
 }
 
-// free is a clock on which evaluation takes no time, so that it shows the same before
-// and after.
+// free is a clock on which evaluation takes no time, so it shows the same before and after.
 type free struct{ *clock.Virtual }
 
 func (f free) Cost(w clock.Work) time.Duration {
@@ -164,8 +162,8 @@ func (f free) Cost(w clock.Work) time.Duration {
 }
 func (f free) Spend(w clock.Work) { f.Time += f.Cost(w) }
 
-// A change that is asked for while the clock stands still waits until it goes on: in
-// a timeline its time would have come before what took no time.
+// A change that is requested while the clock stands still waits until the clock moves. In a timeline, its time would
+// come before the work that took no time.
 func TestLiveChangesWaitForTheClock(t *testing.T) {
 	o, book, clock := quick(), &memory{}, free{steady(t)}
 	live := trainer.NewLive(o.Timeline, clock)
@@ -193,11 +191,11 @@ func TestLiveChangesWaitForTheClock(t *testing.T) {
 	require.Equal(t, want.notes, book.notes)
 }
 
-// A job that goes on without anybody who asks keeps what it was asked for before.
+// A job that resumes without a live scheduler keeps the changes that it took before.
 func TestLiveChangesStay(t *testing.T) {
 	book := &memory{}
 	outcome, taken := steered(t, quick(), book, []asked{{100 * ms, trainer.Up, 2}}, someActions...)
-	stopped, err := trainer.ReadSavedJob(sections(book.saves[0])) // when the change was taken
+	stopped, err := trainer.ReadSavedJob(sections(book.saves[0])) // saved when the change was taken
 	require.NoError(t, err)
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		clock := steady(t)
@@ -216,7 +214,7 @@ func TestLiveChangesStay(t *testing.T) {
 	}))
 }
 
-// keeper is a recorder in which what the job does while it saves can be seen.
+// keeper is a recorder that calls a function while the job saves.
 type keeper struct {
 	memory
 	saving func([]trainer.Section) error
@@ -224,8 +222,8 @@ type keeper struct {
 
 func (k *keeper) Save(s []trainer.Section) error { return k.saving(s) }
 
-// Whoever asked is told once the change is in a checkpoint, not before; and that it
-// is not, where it could not be saved.
+// A request is answered once its change is in a checkpoint, not before. If the change cannot be saved, the answer says
+// so.
 func TestLiveChangesAreSavedFirst(t *testing.T) {
 	o := quick()
 	o.Checkpoint.Off = true
@@ -265,7 +263,7 @@ func TestLiveChangesAreSavedFirst(t *testing.T) {
 	}
 }
 
-// What cannot be taken is refused with the reason, and changes nothing.
+// A change that cannot be taken is refused with the reason, and nothing changes.
 func TestLiveRefuses(t *testing.T) {
 	o := quick()
 	fresh := func() *trainer.Live { return trainer.NewLive(o.Timeline, steady(t)) }
@@ -306,7 +304,7 @@ func TestLiveRefuses(t *testing.T) {
 	require.NotErrorIs(t, err, trainer.ErrOver)
 }
 
-// What comes too late is refused when the job ends, and what comes afterwards too.
+// A change that comes too late is refused when the job ends.
 func TestLiveRefusesAtTheEnd(t *testing.T) {
 	o, clock := quick(), steady(t)
 	live := trainer.NewLive(o.Timeline, clock)
@@ -327,9 +325,8 @@ func TestLiveRefusesAtTheEnd(t *testing.T) {
 	require.Empty(t, live.Standing().Live)
 }
 
-// runSteered runs one process of a job that gets requests for changes: it begins or
-// resumes the run in a folder and ends it, or is killed. It adds each promised change to
-// promised at once.
+// runSteered runs one process of a job that gets requests for changes. It starts or resumes the run in a folder and
+// ends it, or is killed. It adds each change to promised as soon as its request is answered.
 func runSteered(t testing.TB, path string, looks int, asks []asked,
 	promised *[]int) (outcome *trainer.Outcome, taken []trainer.LiveChange) {
 	clock := &killingClock{Virtual: *steady(t), looks: -1}
@@ -370,8 +367,8 @@ func runSteered(t testing.TB, path string, looks int, asks []asked,
 	return outcome, taken
 }
 
-// A change that was promised survives any kill, and the job that goes on from it
-// ends in the bits of one that knew of it beforehand.
+// A change whose request was answered survives any kill, and the resumed job gives the same bits as a job with planned
+// changes.
 func TestKilledRunsKeepLiveChanges(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	random := rand.New(rand.NewPCG(4, 4))
@@ -411,7 +408,7 @@ func requireSameAsPlanned(t *testing.T, got *trainer.Outcome, taken []trainer.Li
 	}))
 }
 
-// What is shown of a job agrees with what it writes down.
+// Progress agrees with what a job records, and watching a job does not change its result.
 func TestProgress(t *testing.T) {
 	o := plan()
 	book := &memory{}

@@ -14,8 +14,8 @@ import (
 	"graft/trainer/probes"
 )
 
-// The listed operators are those that the compiled networks run: trees with fused layers, and graphs. The measured
-// times predict the time of a network that was measured.
+// The listed operators are the ones that compiled networks run: trees with fused layers, and graphs. The measured times
+// predict the time of a measured network.
 func TestOperatorsAreMeasured(t *testing.T) {
 	count := 19 // each family once
 	if long {

@@ -16,7 +16,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// family is the small network and what an action makes of it.
+// family returns the small network and the networks that it grows to by actions, one after the other.
 func family(t testing.TB, actions ...string) []clock.Subject {
 	all := []clock.Subject{{Network: smallNetwork()}}
 	for _, text := range actions {
@@ -31,7 +31,7 @@ func family(t testing.TB, actions ...string) []clock.Subject {
 	return all
 }
 
-// metronome is a machine's clock on which every look takes a millisecond.
+// metronome returns a machine's clock that moves by a millisecond at every reading.
 func metronome() func() time.Time {
 	t := time.Unix(0, 0)
 	return func() time.Time {
@@ -40,8 +40,8 @@ func metronome() func() time.Time {
 	}
 }
 
-// A call that takes a millisecond and does five steps means a fifth of a millisecond
-// for a step. All of it is measured as a job spends it.
+// If a call of five steps takes a millisecond, a step takes a fifth of a millisecond. Decisions and surgery are
+// measured as a job spends them.
 func TestMeasuredTimesAreThoseOfTheClock(t *testing.T) {
 	var told []string
 	m, err := trainer.Measure(t.Context(), family(t, "deepen:conv1"),
@@ -69,7 +69,7 @@ func TestMeasuredTimesAreThoseOfTheClock(t *testing.T) {
 		"measured decisions and operations"}, told)
 }
 
-// counting is a virtual clock that adds up for itself what a profile's figures say.
+// counting is a virtual clock that also adds up the times from the profile's figures.
 type counting struct {
 	*clock.Virtual
 	t     testing.TB
@@ -97,8 +97,7 @@ func (c *counting) figure(w clock.Work) time.Duration {
 	return time.Duration(seconds*1e9 + 0.5)
 }
 
-// What a job is charged is the sum of its pieces of work, each as it was measured
-// alone, and nothing else.
+// A job is charged the sum of its pieces of work, each as it was measured alone, and nothing else.
 func TestAJobIsChargedWhatWasMeasured(t *testing.T) {
 	m, err := trainer.Measure(t.Context(), family(t, "deepen:conv1"), trainer.MeasureOptions{Batches: []int{32, 100},
 		Rounds: 3, Burst: time.Millisecond, Steady: true, Now: time.Now})
@@ -108,7 +107,7 @@ func TestAJobIsChargedWhatWasMeasured(t *testing.T) {
 	require.True(t, p.Closed(), "two networks are too few for rates")
 	o := plan()
 	o.Adapt = trainer.Adapt{Rows: 64}
-	slowest := 0.0 // of both networks, since one of them may have been measured while the machine was busy
+	slowest := 0.0 // of both networks, because the machine may be busy while one is measured
 	for _, one := range p.Measured {
 		slowest = max(slowest, one.StepSeconds+one.BatchSeconds)
 	}
@@ -124,8 +123,7 @@ func TestAJobIsChargedWhatWasMeasured(t *testing.T) {
 	require.Greater(t, outcome.Steps, int64(10))
 }
 
-// A profile without rates is of use for what was measured; what it does not know is
-// an error that names the network and the remedy, and no free lunch.
+// A profile without rates charges work that was measured. For other work, the error names the network and the remedy.
 func TestAProfileWithoutRatesKnowsWhatWasMeasured(t *testing.T) {
 	measured := func(n *model.Network, batch int) clock.Measurement {
 		return clock.Measurement{Network: "Small", Fingerprint: net2net.Fingerprint(n), Batch: batch,
@@ -190,12 +188,12 @@ func TestRefusedMeasurements(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	ctx, cancel = context.WithCancel(t.Context())
 	o := fine
-	o.Tell = func(string, int, int) { cancel() } // it has warmed up
+	o.Tell = func(string, int, int) { cancel() } // the warm-up is over
 	_, err = trainer.Measure(ctx, family(t), o)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// helpless cannot decide.
+// helpless is a decider that returns an error.
 type helpless struct{ err error }
 
 func (h helpless) Decide(context.Context, decider.State) (decider.Decision, error) {
@@ -210,8 +208,7 @@ func TestEachNetworkIsMeasuredOnce(t *testing.T) {
 	require.Len(t, m.Networks, 1)
 }
 
-// The networks that are measured by default are each there as they are, deepened and
-// widened, and no two are alike.
+// The default networks occur unchanged, deepened and widened, and no two are equal.
 func TestDefaultSubjects(t *testing.T) {
 	subjects, err := clock.Subjects(model.Shape{3, 32, 32}, 10)
 	require.NoError(t, err)

@@ -53,7 +53,7 @@ func TestMeasuringTogetherNeedsAGroup(t *testing.T) {
 	assert.ErrorContains(t, err, "Now is nil")
 }
 
-// The networks that measure processes take some milliseconds per step.
+// There are 36 networks for measurements of several processes.
 func TestTogetherProbes(t *testing.T) {
 	all, err := TogetherProbes()
 	require.NoError(t, err)

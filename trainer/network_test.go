@@ -20,7 +20,7 @@ import (
 	"graft/trainer/team"
 )
 
-// joinVariable is set in a process that joins a leader; it holds its address.
+// joinVariable is the environment variable of a process that joins a leader. It holds the leader's address.
 const joinVariable = "GRAFT_TEST_JOIN"
 
 const (
@@ -34,7 +34,7 @@ func dialing(address string) func() (net.Conn, error) {
 	return func() (net.Conn, error) { return net.DialTimeout("tcp", address, 5*time.Second) }
 }
 
-// join is the whole of such a process: it follows until the leader is gone.
+// join runs such a process: it follows until the leader is gone.
 func join(address string) error {
 	for joined := false; ; joined = true {
 		l, err := team.Join(context.Background(), dialing(address), testToken, testVersion, means)
@@ -55,13 +55,13 @@ func join(address string) error {
 	}
 }
 
-// listening is a leader's listener, with so many processes that join it.
+// listening returns a leader's listener, and a number of processes that join it.
 func listening(t *testing.T, count int) (n *team.Network, all []*exec.Cmd) {
 	t.Helper()
 	return listeningAt(t, "127.0.0.1:0", count)
 }
 
-// listeningAt is the same at another address.
+// listeningAt does the same at another address.
 func listeningAt(t *testing.T, address string, count int) (n *team.Network, all []*exec.Cmd) {
 	t.Helper()
 	r, err := torch.Describe()
@@ -90,7 +90,7 @@ func listeningAt(t *testing.T, address string, count int) (n *team.Network, all 
 	return n, all
 }
 
-// watched is a memory that tells when an epoch ends.
+// watched is a memory that calls a function when an epoch ends.
 type watched struct {
 	*memory
 	ended func()
@@ -101,8 +101,7 @@ func (w watched) Epoch(r trainer.Row) error {
 	return w.memory.Epoch(r)
 }
 
-// Followers that come over the network train with the losses of one process, come and go with the devices, and
-// another one takes the place of one that is killed.
+// Followers that join over the network train with the losses of one process, and come and go with the devices.
 func TestFollowersOfOtherMachines(t *testing.T) {
 	if os.Getenv("GRAFT_LONG") == "" {
 		t.Skip("left out: followers of other machines; set GRAFT_LONG=1")

@@ -15,20 +15,20 @@ import (
 	"graft/trainer"
 )
 
-// flatNorm is a network with a BatchNorm over one value for each channel of an image.
+// flatNorm returns a network with a BatchNorm over one value per channel and image.
 func flatNorm() *model.Network {
 	return twoBlocks(torch.ReLU, 6, 8, leaf("flat", model.Flatten{}), leaf("fc1", model.NewLinear(8, 8)), leaf("bn",
 		modeltest.BatchNorm1d(8)), leaf("relu", model.Activate(torch.ReLU)), leaf("fc", model.NewLinear(8, 4)))
 }
 
-// A rest of one image joins the images before it where a BatchNorm would have one value for each channel, whose
-// variance is not a number: in the last batch, in the last part of a batch, and in the halves of a measured step.
+// A rest of one image joins the images before it if a BatchNorm would see one value per channel, whose variance is NaN:
+// in the last batch, in the last part of a batch, and in the halves of a measured step.
 func TestNoBatchNormSeesOneValue(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	for name, c := range map[string]struct {
 		images, batch, micro int
 		measure              bool
-		steps                int // of an epoch
+		steps                int // steps per epoch
 	}{
 		"a last batch of one":      {97, 32, 0, false, 3},
 		"a last part of one":       {96, 32, 31, false, 3},
@@ -69,7 +69,7 @@ func TestNoBatchNormSeesOneValue(t *testing.T) {
 	}
 }
 
-// Sizes of one image are refused before training, with the layer that cannot normalize it.
+// Batches of one image are refused before training, with the layer that cannot normalize them.
 func TestSizesOfOneImageAreRefused(t *testing.T) {
 	for name, change := range map[string]func(*trainer.Options){
 		"train.batch is 1; must be at least 2, because bn has only one value per channel and image " +

@@ -49,7 +49,7 @@ func TestPlateaus(t *testing.T) {
 	}
 }
 
-// A network that shrank has a new history, but a rule that stopped stays stopped.
+// After a shrink, the rule starts a new history, but a rule that stopped stays stopped.
 func TestPlateausAfterAShrink(t *testing.T) {
 	p := &plateau{Epochs: 1, Best: .5, Before: .5, Grown: true}
 	p.restart()

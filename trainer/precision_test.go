@@ -12,12 +12,12 @@ import (
 	"graft/torch"
 )
 
-// Tolerances of bfloat16 over fifty steps of a network from the zoo: it has two
-// significant digits, and training carries differences on.
+// Tolerances of bfloat16 over fifty steps of a network from the zoo. It has two significant digits, and training
+// amplifies differences.
 const (
-	brainLossTol     = 0.1  // nats in any step, of the 1.4 at the beginning
+	brainLossTol     = 0.1  // nats in any step; the first loss is 1.4
 	brainMeanTol     = 0.03 // nats on average
-	brainAccuracyTol = 0.1  // of the images
+	brainAccuracyTol = 0.1  // share of the images
 )
 
 // fifty trains a network from the zoo for fifty steps, and evaluates it.
@@ -72,8 +72,7 @@ func TestTheZooTrainsInBrain(t *testing.T) {
 	}
 }
 
-// A job in bfloat16 gives one digest whatever the threads, and goes on from each of its
-// checkpoints to the same bits.
+// A job in bfloat16 gives one digest with any number of threads, and from each of its checkpoints.
 func TestJobsInBrain(t *testing.T) {
 	o := brief()
 	o.Precision = torch.Brain

@@ -14,8 +14,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// A network that was trained before is evaluated while no clock runs, and its job
-// counts on from its epochs.
+// The evaluation of a pretrained network takes no time of the clock, and its job counts on from its epochs.
 func TestAJobGoesOnFromATrainedNetwork(t *testing.T) {
 	o := plan()
 	o.Schedule.Rule = trainer.Exponential
@@ -52,7 +51,7 @@ func TestAJobGoesOnFromATrainedNetwork(t *testing.T) {
 	}))
 }
 
-// Weights at the end of their budget are told with the accuracy that they have.
+// Weights at the end of their budget are reported with their accuracy.
 func TestNoTimeToGoOn(t *testing.T) {
 	o, clock, book := plan(), steady(t), &memory{}
 	o.Timeline = trainer.Timeline{Budget: time.Second, Start: time.Second - time.Millisecond}
@@ -80,7 +79,7 @@ func TestNetworksThatCannotGoOn(t *testing.T) {
 	}))
 }
 
-// A rate that follows the budget goes on from where the budget is.
+// A rate that follows the budget continues from the present share of the budget.
 func TestACosineGoesOn(t *testing.T) {
 	o, virtual, book := plan(), steady(t), &memory{}
 	o.Timeline = trainer.Timeline{Budget: 2 * time.Second, Start: time.Second}

@@ -23,8 +23,8 @@ const smallForward = 6*14*14*(2*3*9+1) + 6*14*14*4 + 6*14*14 + 6*7*7*4 +
 	8*5*5*(2*6*9+1) + 8*5*5*4 + 8*5*5 + 8*5*5 +
 	8 + 4*(2*8+1)
 
-// A job that does not adapt computes three forward passes for each image that it is trained
-// on, and one for each image of each evaluation.
+// A job that does not adapt computes three forward passes for each training image, and one for each image of each
+// evaluation.
 func TestOperationsAreCounted(t *testing.T) {
 	book, o := &memory{}, plan()
 	o.Timeline.Events = nil
@@ -51,8 +51,8 @@ func TestOperationsAreCounted(t *testing.T) {
 	}
 }
 
-// Devices are counted while they are held, and what the larger network computes before a
-// down costs a forward pass over the training images.
+// Devices count while the job holds them. The larger network's outputs before a down cost a forward pass over the
+// training images.
 func TestDevicesAreCounted(t *testing.T) {
 	clock := steady(t)
 	clock.Profile.Watts = 250
@@ -71,7 +71,7 @@ func TestDevicesAreCounted(t *testing.T) {
 	require.Greater(t, with.rows[k].FLOP, without.rows[k].FLOP)
 }
 
-// What an abandoned epoch computed remains spent.
+// The work of an abandoned epoch counts.
 func TestAbandonedEpochsAreCounted(t *testing.T) {
 	o, book := plan(), &memory{}
 	o.Abandon = true
@@ -84,8 +84,8 @@ func TestAbandonedEpochsAreCounted(t *testing.T) {
 	require.Equal(t, before.FLOP+book.rows[0].FLOP+float64(3*up.Step*o.Batch*smallForward), after.FLOP)
 }
 
-// A run of a graft that did not count is read, and goes on without counting: sums of its rest
-// would look like sums of the whole.
+// A run of an older graft, which did not count work, is read and continues without counting: sums of its rest would
+// look like sums of the whole.
 func TestOlderRunsGoOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run")
 	columns := `epoch,time [s],steps,train_loss [nats],train_accuracy,validation_loss ` +

@@ -26,7 +26,7 @@ type killed struct{}
 // evaluation, surgery and between them.
 type killingClock struct {
 	clock.Virtual
-	looks int // left; negative is immortal
+	looks int // readings left; a negative number never kills
 }
 
 func (m *killingClock) Now() time.Duration {
@@ -37,8 +37,8 @@ func (m *killingClock) Now() time.Duration {
 	return m.Virtual.Now()
 }
 
-// ticking is a machine's clock on which every look takes a while, so that
-// checkpoints come often and always at the same steps.
+// ticking returns a machine's clock that moves by 10 ms at every reading, so checkpoints come often and always at the
+// same steps.
 func ticking() func() time.Time {
 	t := time.Unix(0, 0)
 	return func() time.Time {
@@ -47,20 +47,19 @@ func ticking() func() time.Time {
 	}
 }
 
-// brief is a short plan with everything in it.
+// brief returns a short plan with all kinds of events.
 func brief() trainer.Options {
 	o := plan()
 	ms := time.Millisecond
 	o.KeepBest = true
-	o.EvalBatch = 300            // so that there is time for lessons
+	o.EvalBatch = 300            // leaves time for distillation
 	o.Checkpoint.Every = 80 * ms // on the machine's clock
 	o.Timeline = trainer.Timeline{Budget: 620 * ms,
 		Events: []trainer.Event{{At: 150 * ms, Change: trainer.Up}, {At: 350 * ms, Change: trainer.Down}}}
 	return o
 }
 
-// inFolder opens or creates the run in a folder and works in it. The work may be killed,
-// which is no error.
+// inFolder opens or creates the run in a folder and works in it. A kill of the work is not an error.
 func inFolder(t testing.TB, fsys files.FS, path string, work func(s *torch.Scope, folder *trainer.Folder) error) error {
 	run, err := results.Open(fsys, path)
 	if err != nil {
@@ -82,7 +81,7 @@ func inFolder(t testing.TB, fsys files.FS, path string, work func(s *torch.Scope
 	return torch.With(func(s *torch.Scope) error { return work(s, folder) })
 }
 
-// goOn resumes the job of a folder, or begins it.
+// goOn resumes the job of a folder, or starts it.
 func goOn(t testing.TB, s *torch.Scope, folder *trainer.Folder, clock *killingClock, p trainer.Parts,
 	o trainer.Options) (*trainer.Job, error) {
 	last, err := folder.Last()
@@ -97,7 +96,7 @@ func goOn(t testing.TB, s *torch.Scope, folder *trainer.Folder, clock *killingCl
 	return trainer.Resume(s, last, p, model.Placement{}, o)
 }
 
-// fewImages are half as many as the small dataset has.
+// fewImages returns a dataset of half the size of the small one.
 func fewImages(t testing.TB, s *torch.Scope) *dataset.Set {
 	set, err := dataset.Load(s, torch.CPU, files.OS{},
 		dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 300, Test: 100}})
@@ -105,8 +104,7 @@ func fewImages(t testing.TB, s *torch.Scope) *dataset.Set {
 	return set
 }
 
-// runProcess begins or resumes the run in a folder, and ends it, or is killed. The outcome is
-// nil then.
+// runProcess starts or resumes the run in a folder, and ends it or is killed. A killed process has no outcome.
 func runProcess(t testing.TB, fsys files.FS, path string,
 	looks int) (outcome *trainer.Outcome, digest string, err error) {
 	return runBrief(t, fsys, path, looks, brief())
@@ -129,8 +127,7 @@ func runBrief(t testing.TB, fsys files.FS, path string, looks int,
 	return outcome, digest, err
 }
 
-// A run that is killed at any moment and resumed ends in the bits of one that was
-// not: its tables, its events and its weights.
+// A run that is killed at random moments and resumed gives the same tables, events and weights as an uninterrupted run.
 func TestKilledRunsEndTheSame(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	want, digest, err := runProcess(t, files.OS{}, filepath.Join(t.TempDir(), "whole"), -1)
@@ -160,8 +157,7 @@ func TestKilledRunsEndTheSame(t *testing.T) {
 		"each run resumed to the bits of one that was not killed", kills)
 }
 
-// Whatever goes wrong with a write, nothing finished is lost, and the run ends the
-// same once the disk is well again.
+// After any write fault, a run resumes on a sound disk and gives the same bits.
 func TestFaultyDisks(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	want, digest, err := runProcess(t, files.OS{}, filepath.Join(t.TempDir(), "whole"), -1)

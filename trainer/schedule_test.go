@@ -12,7 +12,7 @@ import (
 	"graft/trainer"
 )
 
-// The rates of each rule, by hand.
+// Each rule gives the rates that are computed by hand.
 func TestRates(t *testing.T) {
 	at := func(share float64) trainer.Moment { return trainer.Moment{Epochs: 4, Steps: 30, Share: share} }
 	used := func(used float64) trainer.Moment { return trainer.Moment{Epochs: 4, Steps: 30, Share: 0.3, Used: used} }
@@ -54,8 +54,8 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// The rate follows the share of the budget alike in a job that grows and in one that does not.
-// A restart gives it back its first value.
+// The rate follows the share of the budget in the same way with and without growth. A restart resets it to its first
+// value.
 func TestRestarts(t *testing.T) {
 	last := func(restart trainer.Restart, actions ...string) map[time.Duration]float64 {
 		o, book := plan(), &memory{}
@@ -114,8 +114,7 @@ func TestWSDInJobs(t *testing.T) {
 	}
 }
 
-// A rate that is low long before the end is told once; one that a schedule of the budget
-// lowers is not.
+// A rate that is low long before the end is reported once. A rate that follows the budget is not reported.
 func TestLowRate(t *testing.T) {
 	for rule, told := range map[trainer.Rule]int{trainer.Exponential: 1, trainer.Cosine: 0} {
 		o, book := plan(), &memory{}
@@ -132,7 +131,7 @@ func TestLowRate(t *testing.T) {
 	}
 }
 
-// Training that diverges ends with a sentence, and leaves the last checkpoint as it is.
+// Training that diverges ends with an error that names a remedy, and saves no checkpoint.
 func TestDivergence(t *testing.T) {
 	o, book := plan(), &memory{}
 	o.Optimizer = torch.OptimizerOptions{Rule: torch.SGD, LR: 1e30}

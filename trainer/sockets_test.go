@@ -41,7 +41,7 @@ func listeners(t *testing.T, pid int) []netip.AddrPort {
 	return found
 }
 
-// hexAddress is an address of the kernel's tables: words in the order of the machine, a colon and a port.
+// hexAddress parses an address in the kernel's tables: words in the machine's order, a colon and a port.
 func hexAddress(t *testing.T, text string) netip.AddrPort {
 	host, port, _ := strings.Cut(text, ":")
 	number, err := strconv.ParseUint(port, 16, 16)
@@ -56,11 +56,11 @@ func hexAddress(t *testing.T, text string) netip.AddrPort {
 	return netip.AddrPortFrom(address.Unmap(), uint16(number))
 }
 
-// poke sends nine bytes to a listener, which are a length to some protocols, and leaves the connection open.
+// poke sends nine bytes, which some protocols read as a length, to a listener. It leaves the connection open.
 func poke(t *testing.T, address netip.AddrPort) {
 	conn, err := net.Dial("tcp", address.String())
 	if err != nil {
-		return // it is closed meanwhile
+		return // the listener is closed meanwhile
 	}
 	t.Cleanup(func() { _ = conn.Close() })
 	_, _ = conn.Write([]byte("\x00\xff\xff\xff\x7f\x00\x00\x00\x00"))
@@ -75,7 +75,7 @@ func resident(t *testing.T, pid int) int {
 	return pages * os.Getpagesize()
 }
 
-// A leader and its followers listen at their own addresses alone, and what a stranger sends there takes no memory.
+// A leader and its followers listen only at their own addresses, and data from a stranger take no memory.
 func TestGroupsListenAtTheirOwnAddressesOnly(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -88,7 +88,7 @@ func TestGroupsListenAtTheirOwnAddressesOnly(t *testing.T) {
 	look := func() {
 		for pid, own := range map[int]string{os.Getpid(): "127.0.0.2", all[0].Process.Pid: "127.0.0.1",
 			all[1].Process.Pid: "127.0.0.1"} {
-			// followers have some while they meet, with newer versions of Gloo longer
+			// followers listen while they meet, with newer versions of Gloo longer
 			for _, address := range listeners(t, pid) {
 				require.Equal(t, own, address.Addr().String())
 				poke(t, address)

@@ -10,8 +10,8 @@ import (
 	"graft/trainer"
 )
 
-// A job starts new units from the gradient of the loss on training images. The result has the same bits whatever the
-// number of threads, and from each checkpoint, with an average of the weights too.
+// A job starts new units from the gradient of the loss on training images. It gives the same bits with any number of
+// threads and from each checkpoint, also with an average of the weights.
 func TestJobsStartNewUnits(t *testing.T) {
 	seen := map[string]bool{run(t, brief(), nil, "deepen:conv1", "widen:conv2:12").Digest: true}
 	for _, start := range []net2net.Start{"gradmax", "firefly", "tiny"} {

@@ -10,7 +10,7 @@ import (
 	"graft/torch"
 )
 
-// The second measurement of a kind replaces the first, later ones are averaged, and the list is bounded.
+// The second measurement of a kind replaces the first, later ones are averaged, and the length of the list is limited.
 func TestStepTimesAreAveraged(t *testing.T) {
 	one := timed{Nodes: 1, Devices: 2, Device: 32, Compute: 9, Step: 10}
 	list := withTime(nil, one)
@@ -27,7 +27,7 @@ func TestStepTimesAreAveraged(t *testing.T) {
 	require.Equal(t, 2*mostTimes, list[mostTimes-1].Device)
 }
 
-// A course keeps its share and its end in time when steps take longer.
+// A course of distillation keeps its share and the time of its end if steps take longer.
 func TestCoursesStretch(t *testing.T) {
 	d := &distillation{core: &core{replica: &replica{}}}
 	d.Distill.Share = 0.8
@@ -43,7 +43,7 @@ func TestCoursesStretch(t *testing.T) {
 	require.Equal(t, course{Taught: 0, Length: 1}, d.course)
 }
 
-// With AdaScale warm-up and epochs of the schedule count steps of the smallest batch.
+// With AdaScale, the warm-up and the epochs of the schedule count steps of the smallest batch.
 func TestMomentsOfAdaScale(t *testing.T) {
 	c := &core{replica: &replica{Options: Options{Batch: 10, AdaptiveBatch: AdaptiveBatch{On: true, Most: 40,
 		Scaling: AdaScale}}, Data: &dataset.Set{Train: dataset.Split{Count: 100}}}}

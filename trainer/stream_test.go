@@ -44,8 +44,7 @@ func pictures(t testing.TB, each int) string {
 	return folder
 }
 
-// A job whose images are read when they are needed has the bits of one that has them in memory, also from each
-// of its checkpoints.
+// A job that reads its images when they are needed gives the same bits as a job with the images in memory.
 func TestStreamedJobs(t *testing.T) {
 	folder := pictures(t, 200)
 	var digests []string
@@ -68,7 +67,7 @@ func TestStreamedJobs(t *testing.T) {
 	require.Equal(t, digests[0], digests[1])
 }
 
-// Processes that train together on streamed images read each image once in all, and have the losses of one process.
+// Processes that train together on streamed images read each image once in total, and have the losses of one process.
 func TestStreamedProcessesReadTheirShare(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -16,11 +16,11 @@ import (
 	"graft/trainer"
 )
 
-// overheard notes what a decider was told.
+// overheard records the states that a decider gets.
 type overheard struct {
 	decider.Decider
 	states []decider.State
-	steps  []time.Duration // of each state's network, which surgery changes afterwards
+	steps  []time.Duration // step time of each state's network, which surgery changes afterwards
 }
 
 func (o *overheard) Decide(ctx context.Context, s decider.State) (decider.Decision, error) {
@@ -28,7 +28,7 @@ func (o *overheard) Decide(ctx context.Context, s decider.State) (decider.Decisi
 	return o.Decider.Decide(ctx, s)
 }
 
-// A job asks a structural policy, which knows what a step takes, and does what it says.
+// A job tells a structural policy the step times and the learning curve, and applies its decisions.
 func TestJobWithStructuralPolicy(t *testing.T) {
 	policy, err := decider.NewStructural(decider.StructuralShape{}, decider.Scale{}, decider.Scale{}, 1)
 	require.NoError(t, err)

@@ -32,10 +32,10 @@ import (
 	"graft/trainer/team"
 )
 
-// followVariable is set in a process that follows; it holds the images' options.
+// followVariable is the environment variable of a process that follows. It holds the options of the images.
 const followVariable = "GRAFT_TEST_FOLLOW"
 
-// follow is the whole of such a process.
+// follow runs such a process.
 func follow(text string) error {
 	var o dataset.Options
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
@@ -59,8 +59,8 @@ func follow(text string) error {
 	})
 }
 
-// freezeVariable is set in a process that freezes when it reads so many orders;
-// numbersVariable names the folder where it leaves its number once it works.
+// freezeVariable makes a process freeze when it reads this number of orders. numbersVariable names the folder where a
+// process leaves its number once it works.
 const (
 	freezeVariable  = "GRAFT_TEST_FREEZE"
 	numbersVariable = "GRAFT_TEST_NUMBERS"
@@ -94,7 +94,7 @@ func (t *trap) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// announced leaves the process's number when it has answered a few orders.
+// announced leaves the process's number after a few answers.
 type announced struct {
 	*os.File
 	written int
@@ -110,7 +110,7 @@ func (a *announced) Write(b []byte) (int, error) {
 	return a.File.Write(b)
 }
 
-// starter starts followers out of this test's own program, and knows them.
+// starter starts followers from this test's own program, and keeps a list of them.
 type starter struct {
 	team.Program
 	t       testing.TB
@@ -125,7 +125,7 @@ type child struct {
 	team.Process
 	starter *starter
 	device  int
-	work    int  // orders to train or evaluate
+	work    int  // number of orders to train or evaluate
 	doomed  bool // it will be killed
 }
 
@@ -184,8 +184,8 @@ func smallData(seed int64) dataset.Options {
 		Test: 200}}
 }
 
-// changing is a job whose devices go from one to two to three and back, that grows
-// and shrinks with them and learns from what it was.
+// changing returns a job whose devices go from one to two to three and back. It grows and shrinks with them, and learns
+// from the larger network.
 func changing() trainer.Options {
 	at := func(ms int, c trainer.Change, devices int) trainer.Event {
 		return trainer.Event{At: time.Duration(ms) * time.Millisecond, Change: c, Devices: devices}
@@ -196,12 +196,11 @@ func changing() trainer.Options {
 	return o
 }
 
-// smooth is a network without kinks. Where there are some, a value that rounding takes
-// from one side to the other makes rounding grow, from step to step, in one process that
-// sums in another order as in several.
+// smooth returns a network without kinks. At a kink, rounding moves values from one side to the other, so rounding
+// errors grow from step to step: in one process that sums in another order as in several.
 func smooth() *model.Network { return networkOf(torch.SiLU) }
 
-// perform runs a job, with processes from a starter or alone.
+// perform runs a job, alone or with processes from a starter.
 func perform(t testing.TB, o trainer.Options, book trainer.Recorder, starter team.Starter,
 	actions ...string) *trainer.Outcome {
 	t.Helper()
@@ -212,10 +211,11 @@ func perform(t testing.TB, o trainer.Options, book trainer.Recorder, starter tea
 	return outcome
 }
 
-// lossTolerance bounds the relative difference of losses from those of one process.
+// lossTolerance limits the relative difference from the losses of one process.
 const lossTolerance = 1e-5
 
-// apart is the largest relative difference of losses in the rows of two books.
+// apart returns the largest relative difference of losses in the rows of two recorders. Their steps, sizes and times
+// must be equal.
 func apart(t testing.TB, got, want *memory) float64 {
 	t.Helper()
 	require.Len(t, got.rows, len(want.rows))
@@ -250,18 +250,17 @@ func (m *memory) why(event results.JobEvent) (all []string) {
 	return all
 }
 
-// others is the events that are not about processes.
+// others returns the events that are not about processes.
 func (m *memory) others() []string {
 	return slices.DeleteFunc(m.events(),
 		func(event string) bool { return event == "processes" || strings.HasPrefix(event, "peer") })
 }
 
-// A job whose devices come and go trains in as many processes, and sees what it
-// would have seen alone. It is SGD that goes with surgery here: where a bias stands
-// before a norm, Adam takes the rounding errors that are its gradient for one, and
-// makes full steps of them, in one process as in several.
+// A job whose devices come and go trains in the same number of processes, with the events and losses of a single
+// process. The jobs with surgery use SGD: the gradients of a bias before a norm are rounding errors, and Adam makes
+// full steps of them, in one process as in several.
 func TestProcessesComeAndGo(t *testing.T) {
-	runtime.LockOSThread() // to which the number of LibTorch's threads belongs
+	runtime.LockOSThread() // the number of LibTorch's threads belongs to this thread
 	defer runtime.UnlockOSThread()
 	for name, c := range map[string]struct {
 		rule    torch.OptimizerOptions
@@ -313,7 +312,7 @@ func TestProcessesComeAndGo(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 }
 
-// several is a short job of three processes from its first steps on.
+// several returns a short job of three processes from its first steps on.
 func several() trainer.Options {
 	o := plan()
 	o.Optimizer = torch.OptimizerOptions{Rule: torch.Adam, LR: 0.003}
@@ -324,8 +323,8 @@ func several() trainer.Options {
 	return o
 }
 
-// Processes that are killed at any moment cost no step: the others do again what was
-// lost, and another one takes the place.
+// Processes that are killed at any moment cost no step: the others repeat the lost work, and a new process takes the
+// place.
 func TestKilledProcessesCostNoStep(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	alone, book := &memory{}, &memory{}
@@ -340,7 +339,7 @@ func TestKilledProcessesCostNoStep(t *testing.T) {
 	starter.told = func(c *child) {
 		mu.Lock()
 		defer mu.Unlock()
-		// one that never worked would not be tried again
+		// a process that never worked is not started again
 		if c.work < 2 || c.doomed || kills == most || random.IntN(3) == 0 {
 			return
 		}
@@ -360,8 +359,8 @@ func TestKilledProcessesCostNoStep(t *testing.T) {
 		"alone, losses at most %.1e apart", kills, len(book.why("peer lost")), len(book.processes()), got.Steps, worst)
 }
 
-// A process that stops without ending is given up after the timeout; one that has
-// done nothing before it was lost is not tried again.
+// A process that freezes is given up after the timeout. A process that is lost before it did any work is not started
+// again.
 func TestAFrozenProcessIsGivenUp(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	alone, book := &memory{}, &memory{}
@@ -370,7 +369,7 @@ func TestAFrozenProcessIsGivenUp(t *testing.T) {
 	o.Parallel.Timeout = time.Second
 	perform(t, o, alone, nil)
 	starter := newTestStarter(t, smallData(1))
-	starter.Env = append(starter.Env, freezeVariable+"=3") // to meet the others, to take a copy, and to work
+	starter.Env = append(starter.Env, freezeVariable+"=3") // it meets the others, takes a copy, and freezes at work
 	perform(t, o, book, starter)
 	require.Less(t, apart(t, book, alone), lossTolerance)
 	require.Equal(t, []string{"the process of device 1: the process does not respond"}, book.why("peer lost"))
@@ -378,7 +377,7 @@ func TestAFrozenProcessIsGivenUp(t *testing.T) {
 	require.Len(t, starter.started, 1)
 }
 
-// A process that cannot be had is warned of, and the job continues without it.
+// If a process cannot start, the job records a warning and continues without it.
 func TestProcessesThatCannotStart(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	alone := &memory{}
@@ -407,7 +406,7 @@ func TestProcessesThatCannotStart(t *testing.T) {
 	require.ErrorContains(t, err, "parallel")
 }
 
-// elusive is a process that is there, says that others are lost, and never comes.
+// elusive is a process that answers that others are lost, and never joins a group.
 type elusive struct {
 	*io.PipeReader
 	answers *io.PipeWriter
@@ -428,7 +427,7 @@ func (e *elusive) Start(int) (team.Process, error) {
 	return e, nil
 }
 
-// A group that fails again and again with nobody gone is given up.
+// A group that fails twice without a lost process is given up.
 func TestAGroupThatNeverMeets(t *testing.T) {
 	newTestStarter(t, smallData(1))
 	require.NoError(t, torch.SetThreads(1))
@@ -482,7 +481,7 @@ func (g *gated) Epoch(r trainer.Row) error {
 	return g.memory.Epoch(r)
 }
 
-// In the background a process gets ready while the job trains on.
+// A process gets ready in the background while the job trains.
 func TestProcessesInTheBackground(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	o := several()
@@ -501,8 +500,8 @@ func TestProcessesInTheBackground(t *testing.T) {
 	}
 }
 
-// A job that is killed and resumed has the bits of one that was not, as long as as
-// many processes take the same steps; with more or fewer it differs by rounding.
+// A job that is killed and resumed gives the same bits if the same number of processes takes the same steps. With
+// another number, results differ by rounding.
 func TestResumedInProcesses(t *testing.T) {
 	if !long {
 		t.Skip("left out: resuming in processes; single processes resume; set GRAFT_LONG=1")
@@ -511,7 +510,7 @@ func TestResumedInProcesses(t *testing.T) {
 	o := changing()
 	o.Optimizer = torch.OptimizerOptions{Rule: torch.SGD, LR: 0.02, Momentum: 0.9}
 	o.Timeline.Budget, o.Parallel.MaxProcesses = 1350*time.Millisecond, 2
-	o.Checkpoint.Every = 80 * ms // of the ticking clock
+	o.Checkpoint.Every = 80 * ms // on the ticking clock
 	actions := []string{"deepen:conv1", "widen:conv2:12"}
 	whole := &memory{}
 	want := perform(t, o, whole, newTestStarter(t, smallData(1)), actions...)
@@ -529,7 +528,7 @@ func TestResumedInProcesses(t *testing.T) {
 	}
 }
 
-// telling is a folder that is looked into.
+// telling is a folder that also keeps rows and notes in memory.
 type telling struct {
 	*trainer.Folder
 	memory
@@ -543,8 +542,7 @@ func (t *telling) Note(n trainer.Note) error {
 }
 func (t *telling) Save(s []trainer.Section) error { return t.Folder.Save(s) }
 
-// oneLife runs the job in a folder until it ends, or until the clock was looked at
-// so often.
+// oneLife runs the job in a folder until it ends, or until a number of clock readings.
 func oneLife(t *testing.T, path string, o trainer.Options, together bool, looks int,
 	actions []string) (outcome *trainer.Outcome, rows []trainer.Row) {
 	book := &telling{}
@@ -564,11 +562,11 @@ func oneLife(t *testing.T, path string, o trainer.Options, together bool, looks 
 	return outcome, book.rows
 }
 
-// leaderVariable is set in a process that leads; it names the folder in which its
-// followers leave their numbers.
+// leaderVariable is the environment variable of a process that leads. It names the folder where its followers leave
+// their numbers.
 const leaderVariable = "GRAFT_TEST_LEADER"
 
-// TestAsLeader is a job that would take long; on its own it has nothing to show.
+// TestAsLeader is a long job for the process of another test.
 func TestAsLeader(t *testing.T) {
 	folder := os.Getenv(leaderVariable)
 	if folder == "" {

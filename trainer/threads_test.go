@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A machine on which a row takes a time that depends on the threads.
+// machine is a machine on which the time of a row depends on the number of threads.
 type machine struct {
 	at      time.Time
 	threads int
 	perRow  map[int]time.Duration
-	noise   float64 // of a call's time, at most, as a share
+	noise   float64 // largest relative change of a call's time
 	random  *rand.Rand
 }
 
@@ -27,7 +27,7 @@ func (m *machine) chooser(most int) *ThreadChooser {
 	return newThreadChooser(most, func() time.Time { return m.at }, func(n int) error { m.threads = n; return nil })
 }
 
-// best is the time of rows with the best fixed number of threads.
+// best returns the time of rows with the best fixed number of threads.
 func (m *machine) best(rows int) time.Duration {
 	return time.Duration(rows) * slices.Min(slices.Collect(maps.Values(m.perRow)))
 }
@@ -49,8 +49,7 @@ func (m *machine) train(t *testing.T, c *ThreadChooser, network int,
 	return m.at.Sub(began), rows
 }
 
-// Whatever the times are, and after they change, the choice is within 5% of the best fixed
-// number of threads.
+// The choice is within 5% of the best fixed number of threads, for any times and after they change.
 func TestChosenThreadsAreNearlyTheFastest(t *testing.T) {
 	const ms = time.Millisecond
 	worlds := map[string]map[int]time.Duration{
@@ -74,7 +73,7 @@ func TestChosenThreadsAreNearlyTheFastest(t *testing.T) {
 	}
 }
 
-// Without surgery a change of the machine's load is noticed as well.
+// The choice follows a change of the machine's load, also without surgery.
 func TestChosenThreadsFollowTheLoad(t *testing.T) {
 	const ms = time.Millisecond
 	m := newMachine(1, map[int]time.Duration{1: 2 * ms, 2: 1 * ms})
@@ -89,8 +88,7 @@ func TestChosenThreadsFollowTheLoad(t *testing.T) {
 	require.Equal(t, 1, c.current, "two threads again")
 }
 
-// A job of a second and a half, whose steps take about as long as a small network's, loses at most
-// 5% as well, on average over jobs.
+// A job of a second and a half, with steps about as long as a small network's, also loses at most 5% on average.
 func TestChosenThreadsOfShortJobs(t *testing.T) {
 	const us = time.Microsecond
 	worlds := map[string]map[int]time.Duration{
@@ -100,7 +98,7 @@ func TestChosenThreadsOfShortJobs(t *testing.T) {
 		"one is faster":        {1: 1000 * us, 2: 3000 * us},
 	}
 	for name, perRow := range worlds {
-		for _, noise := range []float64{0, 0.05, 0.2} { // beside other processes calls differ by more
+		for _, noise := range []float64{0, 0.05, 0.2} { // with other processes, calls differ by more
 			var took, best time.Duration
 			for seed := range uint64(40) {
 				m := newMachine(seed, perRow)
@@ -136,8 +134,7 @@ func TestPausesBetweenTrialsDouble(t *testing.T) {
 	require.Equal(t, []time.Duration{8, 16}, pauses[5:])
 }
 
-// A call that something stopped for long does not decide a trial, and neither do the first calls of
-// a network nor the last one of an epoch.
+// A trial ignores a call that took unusually long, the first calls of a network and the last call of an epoch.
 func TestTrialsLeaveOutWhatMisleads(t *testing.T) {
 	at, threads := time.Unix(0, 0), 0
 	c := newThreadChooser(2, func() time.Time { return at }, func(n int) error { threads = n; return nil })
@@ -154,7 +151,7 @@ func TestTrialsLeaveOutWhatMisleads(t *testing.T) {
 	require.Equal(t, 0, c.current, "one thread")
 }
 
-// Jobs one after another share what is known: the second begins with the number that the first found.
+// Successive jobs share a chooser: the second starts with the number of threads that the first found.
 func TestChosenThreadsAreKeptForTheNextJob(t *testing.T) {
 	m := newMachine(1, map[int]time.Duration{1: time.Millisecond, 2: 3 * time.Millisecond})
 	c := m.chooser(2)

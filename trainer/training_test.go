@@ -14,7 +14,7 @@ import (
 	"graft/trainer"
 )
 
-// trainings are the options of training that no other test sets.
+// trainings lists training options that no other test sets.
 var trainings = map[string]func(o *trainer.Options){
 	"clipping by norm":  func(o *trainer.Options) { o.Optimizer.ClipNorm = 0.5 },
 	"clipping by value": func(o *trainer.Options) { o.Optimizer.ClipValue = 0.01 },
@@ -30,8 +30,7 @@ var trainings = map[string]func(o *trainer.Options){
 	"label smoothing": func(o *trainer.Options) { o.LabelSmoothing = 0.1 },
 }
 
-// Each option changes the result. It has the same bits whatever the number of threads, and
-// from each checkpoint.
+// Each option changes the result. The result has the same bits with any number of threads, and from each checkpoint.
 func TestOptionsOfTraining(t *testing.T) {
 	plain := run(t, brief(), nil, "deepen:conv1", "widen:conv2:12")
 	for name, set := range trainings {
@@ -54,7 +53,7 @@ func TestOptionsOfTraining(t *testing.T) {
 	}
 }
 
-// The outcome of a job with an average is about the average.
+// The outcome of a job with an average belongs to the average.
 func TestTheAverageIsTheResult(t *testing.T) {
 	o, book := brief(), &memory{}
 	o.EMA = 0.9
@@ -65,8 +64,7 @@ func TestTheAverageIsTheResult(t *testing.T) {
 	require.Equal(t, digest, hex.EncodeToString(sum[:]))
 }
 
-// A job whose network has grown beyond the memory limit, and trains on as few images at once as it can, is
-// resumed all the same.
+// A job whose network has grown beyond the memory limit, and trains on as few images at once as it can, can be resumed.
 func TestGrownJobsResumeBeyondTheirMemory(t *testing.T) {
 	o := plan()
 	o.MaxMemoryMB, o.Adapt.OnError = 1, trainer.StopOnError

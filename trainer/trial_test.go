@@ -25,7 +25,7 @@ func trials(t *testing.T, steps int, actions ...string) decider.Trials {
 	return d
 }
 
-// epochs is a job that ends after epochs, with a rate that does not depend on the time.
+// epochs returns a job that ends after some epochs, with a constant rate.
 func epochs() trainer.Options {
 	o := plan()
 	o.Schedule.Rule = trainer.Constant
@@ -36,8 +36,8 @@ func epochs() trainer.Options {
 	return o
 }
 
-// A job whose decider tries a single choice ends with the weights of one that takes it at once, dropout and
-// augmentation included, and its trial takes time.
+// A job whose decider tries a single choice ends with the same weights as a job that takes it at once, with dropout and
+// augmentation. The trial takes time.
 func TestTrialsChangeNothingButTheTime(t *testing.T) {
 	want := run(t, epochs(), nil, "widen:conv2:12")
 	book := &memory{}
@@ -74,7 +74,7 @@ func TestTheBestTrialIsTaken(t *testing.T) {
 	t.Error("no decision was made")
 }
 
-// Near the end of the budget nothing is tried, and the network stays.
+// Near the end of the budget, a job tries nothing and keeps its network.
 func TestTrialsNeedTime(t *testing.T) {
 	o, book := epochs(), &memory{}
 	o.Epochs, o.Timeline.Budget = 0, 400*time.Millisecond
@@ -84,10 +84,10 @@ func TestTrialsNeedTime(t *testing.T) {
 	assert.LessOrEqual(t, got.Used, got.Budget)
 }
 
-// A job that is stopped at any checkpoint makes the same trials again.
+// A job that resumes from any checkpoint makes the same trials.
 func TestTrialsResume(t *testing.T) {
 	o := epochs()
-	o.Checkpoint.Every = 20 * time.Millisecond // of the ticking clock
+	o.Checkpoint.Every = 20 * time.Millisecond // on the ticking clock
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		at := func(time time.Duration, book trainer.Recorder) trainer.Parts {
 			clock := steady(t)
@@ -114,7 +114,7 @@ func TestTrialsResume(t *testing.T) {
 	}))
 }
 
-// canceling cancels once a trial of its decider has ended.
+// canceling is a decider that cancels the job once a trial has ended.
 type canceling struct {
 	decider.Decider
 	cancel func()
@@ -129,8 +129,8 @@ func (c canceling) Decide(ctx context.Context, s decider.State) (decider.Decisio
 	return c.Decider.Decide(ctx, s)
 }
 
-// A job that is stopped amid a decision saves itself, and makes the decision from the beginning when it is resumed:
-// on the clock, in its operations and in its outcome.
+// A job that is stopped during a decision saves itself. When it resumes, it makes the decision from the start, with the
+// same time, resources and outcome.
 func TestStopsAmidTrialsResume(t *testing.T) {
 	o := epochs()
 	require.NoError(t, torch.With(func(s *torch.Scope) error {

@@ -20,16 +20,16 @@ import (
 	"graft/trainer/team"
 )
 
-// acted is a wall clock of a machine on which work takes what a test says, and on which
-// other things happen before it begins. Nothing waits.
+// acted is a wall clock of a machine on which each piece of work takes a time that the test sets, after an idle time.
+// Nothing waits.
 type acted struct {
 	*clock.Wall
 	time *time.Time
-	cost func(w clock.Work, at time.Duration) time.Duration // of one piece
+	cost func(w clock.Work, at time.Duration) time.Duration // time of one piece
 	idle time.Duration                                      // before each piece of work
 }
 
-// act begins at a time of the budget; where the machine's clock stands is no matter.
+// act returns a clock that starts at a time of the budget. The machine's own time does not matter.
 func act(at time.Duration, cost func(clock.Work, time.Duration) time.Duration, idle time.Duration) *acted {
 	t := time.Unix(1_000_000, 0)
 	return &acted{Wall: clock.NewWall(func() time.Time { return t }, at), time: &t, cost: cost, idle: idle}
@@ -47,13 +47,13 @@ func (a *acted) Spend(w clock.Work) {
 	a.Wall.Spend(w)
 }
 
-// even takes 10 ms for a step and 4 ms for a batch of evaluation, which is one here.
+// even takes 10 ms for a step and 4 ms for a batch of evaluation. An evaluation has one batch here.
 func even(w clock.Work, _ time.Duration) time.Duration {
 	return map[clock.Kind]time.Duration{clock.Steps: 10 * ms, clock.Batches: 4 * ms, clock.Deciding: 2 * ms,
 		clock.Surgery: 3 * ms}[w.Kind]
 }
 
-// between takes so many times as long between two times.
+// between multiplies the time of work that starts between two times.
 func between(from, to time.Duration, times int) func(clock.Work, time.Duration) time.Duration {
 	return func(w clock.Work, at time.Duration) time.Duration {
 		if at >= from && at < to {
@@ -63,7 +63,7 @@ func between(from, to time.Duration, times int) func(clock.Work, time.Duration) 
 	}
 }
 
-// operations is the number of operations of a network for an example.
+// operations returns the number of operations of a network for an example.
 func operations(t testing.TB, n *model.Network) (total int64) {
 	rows, err := n.Sheet()
 	require.NoError(t, err)
@@ -82,7 +82,7 @@ func onWall(t testing.TB, o trainer.Options, clock *acted, book trainer.Recorder
 	return outcome
 }
 
-// dear takes eight times as long to evaluate.
+// dear makes evaluation take eight times as long.
 func dear(w clock.Work, at time.Duration) time.Duration {
 	if w.Kind == clock.Batches {
 		return 8 * even(w, at)
@@ -90,8 +90,8 @@ func dear(w clock.Work, at time.Duration) time.Duration {
 	return even(w, at)
 }
 
-// A job on the wall clock ends within its budget, with its last steps evaluated, and
-// uses nearly all of it. Towards the end it grows.
+// A job on the wall clock ends within its budget, evaluates its last steps, and uses nearly all of the budget. It grows
+// towards the end.
 func TestTheWallClockKeepsTheBudget(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	first := operations(t, smallNetwork())
@@ -106,7 +106,7 @@ func TestTheWallClockKeepsTheBudget(t *testing.T) {
 		budget time.Duration
 		cost   func(clock.Work, time.Duration) time.Duration
 		idle   time.Duration
-		unused time.Duration // at most
+		unused time.Duration // largest unused time
 	}{
 		"what always takes as long":     {time.Second, even, 0, 30 * ms},
 		"less than an epoch":            {110 * ms, even, 0, 30 * ms},
@@ -135,13 +135,13 @@ func TestTheWallClockKeepsTheBudget(t *testing.T) {
 	}
 }
 
-// absent starts no process.
+// absent is a starter that starts no process.
 type absent struct{}
 
 func (absent) Start(int) (team.Process, error) { return nil, errors.New("there is none") }
 
-// Devices that no process has make nothing faster: neither what one process takes is misjudged after they come and
-// go, nor are they charged, unless the job waits for their processes.
+// Devices without processes make nothing faster. They do not distort the measured times of one process, and they are
+// not charged unless the job waits for their processes.
 func TestDevicesWithoutProcessesChangeNothing(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -168,7 +168,7 @@ func TestDevicesWithoutProcessesChangeNothing(t *testing.T) {
 	}
 }
 
-// Whatever the budget, and wherever in an epoch it ends, the last evaluation fits.
+// The last evaluation fits into any budget, wherever in an epoch it ends.
 func TestAnyBudgetIsKept(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	random := rand.New(rand.NewPCG(2, 2))
@@ -189,7 +189,7 @@ func TestAnyBudgetIsKept(t *testing.T) {
 	require.Less(t, unused[len(unused)-1], 60*ms)
 }
 
-// What happens between two pieces of work is of the budget, and of no rate.
+// Time between two pieces of work counts in the budget, but in no rate.
 func TestTimeLostIsOfNoRate(t *testing.T) {
 	now := time.Unix(100, 0)
 	wall := clock.NewWall(func() time.Time { return now }, 5*time.Second)
@@ -236,8 +236,8 @@ func TestTimeLostIsOfNoRate(t *testing.T) {
 	require.Equal(t, wall.Cost(steps), wall.Cost(more), "a smaller one is not known to take less")
 }
 
-// A network that grew is expected to take more before it was seen to, and one that
-// shrank no less.
+// A network that grew is expected to take more time before it is measured. A network that shrank is not expected to
+// take less.
 func TestALargerNetworkTakesMore(t *testing.T) {
 	now := time.Unix(100, 0)
 	wall := clock.NewWall(func() time.Time { return now }, 0)
@@ -263,8 +263,7 @@ func TestALargerNetworkTakesMore(t *testing.T) {
 	require.Equal(t, 4500*ms, wall.Cost(of(large, 2)))
 }
 
-// A job that is stopped goes on at the time of the budget at which it was, however
-// late, and ends within it.
+// A job that is stopped resumes at its time of the budget, however late, and ends within the budget.
 func TestTheWallClockGoesOn(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	o := plan()
@@ -311,7 +310,7 @@ func TestTheWallClockGoesOn(t *testing.T) {
 	}
 }
 
-// Events are heeded soon after their time, and a start lies in the budget.
+// Events take effect soon after their time. A job may start at a time within the budget.
 func TestEventsOnTheWallClock(t *testing.T) {
 	o := plan()
 	o.Timeline = trainer.Timeline{Budget: 1000 * ms, Start: 400 * ms,
@@ -330,7 +329,7 @@ func TestEventsOnTheWallClock(t *testing.T) {
 	require.Less(t, outcome.Steps, int64(60), "the budget before the start is not trained in")
 }
 
-// The original trained until the time was over: on the wall clock as well.
+// With Overrun, a job trains until the time is over, also on the wall clock, as the original did.
 func TestOverrunOnTheWallClock(t *testing.T) {
 	o := original()
 	o.Timeline = trainer.Timeline{Budget: 500 * ms}

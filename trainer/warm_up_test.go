@@ -18,8 +18,8 @@ import (
 	"graft/trainer"
 )
 
-// Runs that are killed in the middle of a warm-up, also before and after a reversal, end in the bits of a run that was
-// not killed. A short warm-up ends before the reversal; during a long one the network shrinks.
+// Runs that are killed in the middle of a warm-up, also before and after a reversal, give the same bits as an
+// uninterrupted run. A short warm-up ends before the reversal; during a long one the network shrinks.
 func TestKilledWarmUpsEndTheSame(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	plain, _, err := runProcess(t, files.OS{}, filepath.Join(t.TempDir(), "plain"), -1)
@@ -55,7 +55,7 @@ func TestKilledWarmUpsEndTheSame(t *testing.T) {
 	}
 }
 
-// A checkpoint in a warm-up has births, and a resume from each checkpoint gives the same network.
+// A checkpoint in a warm-up holds births. A job that resumes from it gives the same network.
 func TestWarmUpsResume(t *testing.T) {
 	o, book := brief(), &memory{}
 	o.Checkpoint.Every, o.Adapt.WarmUpNew = 20*ms, 30
@@ -143,7 +143,7 @@ func TestWarmUpInProcesses(t *testing.T) {
 	if os.Getenv("GRAFT_LONG") == "" {
 		t.Skip("left out: a warm-up in several processes; a single process has it; set GRAFT_LONG=1")
 	}
-	runtime.LockOSThread() // to which the number of LibTorch's threads belongs
+	runtime.LockOSThread() // the number of LibTorch's threads belongs to this thread
 	defer runtime.UnlockOSThread()
 	require.NoError(t, torch.SetThreads(1))
 	o := changing()
@@ -160,7 +160,7 @@ func TestWarmUpInProcesses(t *testing.T) {
 	require.Greater(t, apart(t, plain, alone), 100*lossTolerance)
 }
 
-// A trial with a warm-up is the start of the job that takes its action.
+// A trial with a warm-up takes the same steps as the job that takes its action.
 func TestTrialsWarmUp(t *testing.T) {
 	o := epochs()
 	o.Adapt.WarmUpNew = 5
@@ -170,7 +170,7 @@ func TestTrialsWarmUp(t *testing.T) {
 	require.Equal(t, want.Digest, got.Digest)
 }
 
-// Each value of adapt.moments trains another network; the empty value is carry.
+// Each value of adapt.moments trains another network. The empty value equals carry.
 func TestMomentsInJobs(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	digests := map[string]net2net.Moments{}

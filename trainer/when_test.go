@@ -98,7 +98,7 @@ func TestRefusedTimesOfDecisions(t *testing.T) {
 	}
 }
 
-// timed is a job with the times of decisions of a rule and without events.
+// timed returns a job without events that decides by a rule.
 func timed(a trainer.Adapt) trainer.Options {
 	o := plan()
 	o.Timeline.Events, o.Adapt = nil, a
@@ -106,7 +106,7 @@ func timed(a trainer.Adapt) trainer.Options {
 	return o
 }
 
-// decidedAt lists the times at which decisions were made.
+// decidedAt returns the times at which decisions were made.
 func decidedAt(book *memory) (times []time.Duration) {
 	for _, n := range book.notes {
 		if n.Event == results.EventDecision {
@@ -156,7 +156,8 @@ func TestDecisionsBetweenEventsAndTheSchedule(t *testing.T) {
 	require.NotEqual(t, rate(trainer.NoRestart, "deepen:conv1"), rate(trainer.RestartOnSurgery, "deepen:conv1"))
 }
 
-// An up asks nobody, and a down reverts the changes since the last up that no down has reverted.
+// If decisions come at fixed times, an up asks for no decision. A down reverts the changes since the last up that no
+// down has reverted.
 func TestEventsBesideTimesOfDecisions(t *testing.T) {
 	const ms = time.Millisecond
 	for name, tc := range map[string]struct {
@@ -184,7 +185,7 @@ func TestEventsBesideTimesOfDecisions(t *testing.T) {
 	}
 }
 
-// If no improvement is enough, decisions come at the ends of windows, and the first growth ends them.
+// If no improvement is enough, decisions come at the ends of windows until the network grows.
 func TestDecisionsAtAPlateau(t *testing.T) {
 	book := &memory{}
 	o := timed(trainer.Adapt{When: trainer.WhenPlateau, MinGain: 100, Window: 2})
@@ -198,7 +199,7 @@ func TestDecisionsAtAPlateau(t *testing.T) {
 	require.Equal(t, []int{2, 4, 6}, []int{book.notes[1].Epoch, book.notes[2].Epoch, book.notes[3].Epoch})
 }
 
-// A job that is killed and resumed at any time ends in the bits of one that was not.
+// A job that is killed at random times and resumed gives the same bits as an uninterrupted job.
 func TestKilledRunsWithTimesOfDecisions(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	for name, a := range map[string]trainer.Adapt{

@@ -10,7 +10,7 @@ import (
 	"graft/vocab"
 )
 
-// A graph's tokens have all its parameters and operations, and every one lies between input and output.
+// A graph's tokens hold all its parameters and operations, and each token lies between input and output.
 func TestTokensOfGraphs(t *testing.T) {
 	for name, want := range map[string]map[vocab.Kind]int{
 		"CharGPT": {vocab.Matrix: 4*4 + 1, vocab.LayerNorm: 9, vocab.GELU: 4, vocab.Sum: 8 + 1, vocab.Attention: 4,

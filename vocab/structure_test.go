@@ -64,7 +64,7 @@ func TestTokensOfAChain(t *testing.T) {
 	require.Equal(t, 2.0, s.Tokens[6].Stride)
 }
 
-// leaf, chain and join build small networks.
+// leaf returns a module of a layer. leaf, chain and join build small networks.
 func leaf(l model.Layer) model.Module { return &model.Leaf{Layer: l} }
 
 func chain(modules ...model.Module) *model.Container {
@@ -81,8 +81,8 @@ func join(j model.Join, modules ...model.Module) *model.Container {
 	return c
 }
 
-// Branches are encoded along the graph: what is added up or put behind each other
-// comes from all branches, and the longest one counts.
+// Branches are encoded along the graph: a sum or concatenation comes after all its branches, and the longest one
+// counts.
 func TestTokensOfBranches(t *testing.T) {
 	conv := func(in, out int) model.Module { return leaf(model.NewConv2d(in, out, 1)) }
 	n := &model.Network{Input: model.Shape{4, 2, 2}, Root: chain(
@@ -104,7 +104,7 @@ func after(s *vocab.Structure) (list []int) {
 	return list
 }
 
-// strange is a layer of a kind that nobody knows.
+// strange is a layer of an unknown kind.
 type strange struct{ model.Identity }
 
 func (strange) String() string { return "Strange()" }
@@ -117,8 +117,7 @@ func (strange) Slots() []model.Slot {
 	return []model.Slot{{Name: "weight", Role: model.Weight, Shape: []int{7}, Axes: []model.Axis{model.Inner}}}
 }
 
-// A layer of an unknown kind is no error, is told by its measures, and is none of the
-// kinds that are known; so is an activation that is not known.
+// A layer or an activation of an unknown kind gives a token of the kind Other with its measures, not an error.
 func TestTokensOfUnknownLayers(t *testing.T) {
 	n := &model.Network{Input: model.Shape{4, 8, 8},
 		Root: chain(leaf(strange{}), leaf(model.Identity{}), leaf(model.Activation{Kind: 99}))}
@@ -139,7 +138,7 @@ func TestTokensOfUnknownLayers(t *testing.T) {
 	}
 }
 
-// Every kind and every measure has a value of its own under a name of its own.
+// Every kind and every measure has its own value and its own name.
 func TestValuesHaveNames(t *testing.T) {
 	names := vocab.Names(true)
 	require.Len(t, slices.Compact(slices.Sorted(slices.Values(names))), len(names))

@@ -13,7 +13,7 @@ import (
 	"graft/internal/files"
 )
 
-// vocabulary has the 256 bytes, and the joins of merges from 256 on.
+// vocabulary returns a token per byte, and a token per merge from 256 on.
 func vocabulary(merges ...[2]string) map[string]int32 {
 	all := map[string]int32{}
 	for r, b := range bytesByLetter {
@@ -114,7 +114,7 @@ func TestFilesThatAreWrong(t *testing.T) {
 	assert.ErrorContains(t, err, "put GPT-2's merges.txt next to vocab.json, or use a tokenizer.json")
 }
 
-// The tokens of any text are its bytes.
+// The tokens of any text concatenate to its bytes.
 func FuzzEncode(f *testing.F) {
 	vocab, merges := pairFiles(f)
 	e, err := parsePair(vocab, merges)
@@ -129,7 +129,7 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// Any file is read or is an error.
+// Any file parses to a working encoder or gives an error.
 func FuzzParse(f *testing.F) {
 	vocab, merges := pairFiles(f)
 	f.Add(vocab, merges)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Gradients equal finite differences, of all layers and inputs with zeros.
+// Gradients equal finite differences for all layers, also for inputs with zeros.
 func TestGradients(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	n, err := New(5, random, Full{Width: 7}, Tanh{}, Affine{Eps: 1e-5, Noise: 0.1}, LayerNorm{}, Full{Width: 6}, ReLU{},
@@ -72,7 +72,7 @@ func TestWhatIsNoNetwork(t *testing.T) {
 		"gradient of step 1: value 1 of parameter 1 is NaN")
 }
 
-// Adam reaches the least of a quadratic function.
+// Adam reaches the minimum of a quadratic function.
 func TestAdamDescends(t *testing.T) {
 	params, a := [][]float64{{3, -4}}, &Adam{Rate: 0.05}
 	for range 2000 {
@@ -97,7 +97,7 @@ func BenchmarkForward(b *testing.B) {
 	}
 }
 
-// RMSProp takes the steps of TensorFlow's formula, whose running mean begins at one.
+// RMSProp takes the steps of TensorFlow's formula, whose running mean starts at one.
 func TestRMSPropSteps(t *testing.T) {
 	params, r := [][]float64{{1}}, &RMSProp{Rate: 0.1}
 	require.NoError(t, r.Step(params, [][]float64{{2}}))
@@ -109,7 +109,7 @@ func TestRMSPropSteps(t *testing.T) {
 	require.InDelta(t, 5, params[0][0], 0.2)
 }
 
-// A batch in tiles has the bits of its examples one by one.
+// A tiled batch gives the same bits as its examples one by one.
 func TestTilesHaveTheSameBits(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	normal := func(n int) []float64 {
@@ -120,7 +120,7 @@ func TestTilesHaveTheSameBits(t *testing.T) {
 		return list
 	}
 	shapes := [][3]int{{64, 64, 64}, {6, 20, 8}, {9, 13, 21}}
-	for k := range 8 * 9 * 17 { // and all small ones
+	for k := range 8 * 9 * 17 { // all small shapes
 		shapes = append(shapes, [3]int{2 + k%8, 1 + k/8%9, 1 + k/72})
 	}
 	for _, shape := range shapes {

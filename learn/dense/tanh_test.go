@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// arguments are tangents' arguments of all magnitudes and both signs, and those that are special.
+// arguments returns arguments of tanh of all magnitudes and both signs, and special values.
 func arguments() (all []float64) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, v := range []float64{0, 5e-324, 1e-310, 1e-17, 19.0615, 19.5, 20, 20.5, 709, 1e10, 0x1p51, 0x1p63,
@@ -20,14 +20,14 @@ func arguments() (all []float64) {
 		all = append(all, 25*(2*random.Float64()-1), math.Exp2(700*(2*random.Float64()-1)), 4*random.NormFloat64(),
 			random.NormFloat64()/4)
 	}
-	for n := range 60 { // where the number of halves of ln 2 changes
+	for n := range 60 { // neighbours of points at which the number of halves of ln 2 changes
 		at := (float64(n) + 0.5) / perHalf
 		all = append(all, at, math.Nextafter(at, 0), math.Nextafter(at, 30), -at)
 	}
 	return all
 }
 
-// exactTanh is 1 - 2/(e^2x + 1) in 200 bits, with e^2x from a power series of 2x/1024.
+// exactTanh computes 1 - 2/(e^2x + 1) in 200 bits, with e^2x from a power series of 2x/1024.
 func exactTanh(x float64) *big.Float {
 	number := func(v float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(v) }
 	sum, term, z := number(1), number(1), number(x/512)
@@ -41,8 +41,8 @@ func exactTanh(x float64) *big.Float {
 	return z.Quo(number(0).Sub(sum, number(1)), sum.Add(sum, number(1)))
 }
 
-// Tangents are within 2.5 units in the last place of exact ones, odd, and those of package math where
-// arguments are special.
+// tanh is within 2.5 units in the last place of the exact value, odd, and equal to math.Tanh for tiny, large and
+// special arguments.
 func TestTanhIsExactButForRounding(t *testing.T) {
 	for _, x := range arguments() {
 		got := tanh(x)
@@ -61,7 +61,7 @@ func TestTanhIsExactButForRounding(t *testing.T) {
 	}
 }
 
-// Four at a time have the bits of one by one.
+// The vectorized tanh gives the same bits as the scalar tanh.
 func TestVectorsOfTanhHaveTheSameBits(t *testing.T) {
 	x := arguments()
 	for _, length := range []int{0, 1, 3, 4, 7, len(x)} {

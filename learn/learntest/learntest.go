@@ -12,7 +12,7 @@ import (
 	"graft/torch/weights"
 )
 
-// kills limits the steps after which a learner is killed.
+// kills limits the number of steps during which a learner may be killed.
 const kills = 40
 
 // GoesOnToTheBit stops and kills a learner at random steps. At the end, its metrics and its state must be bit-identical

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever is stored and changed, sums hold and the newest items are kept.
+// After any additions and changes, the sums are correct and the newest items are kept.
 func TestMemoryKeepsTheNewest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		capacity := rapid.IntRange(1, 20).Draw(t, "capacity")
@@ -42,7 +42,7 @@ func TestMemoryKeepsTheNewest(t *testing.T) {
 	})
 }
 
-// Items are drawn in proportion to their priorities, and weights undo it.
+// Items are drawn in proportion to their priorities, and the weights compensate for it.
 func TestDrawsFollowPriorities(t *testing.T) {
 	m, err := NewMemory[string](5)
 	require.NoError(t, err)

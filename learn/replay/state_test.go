@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A restored memory draws as before; states that fit no memory of its capacity are refused.
+// A restored memory equals the saved memory. A state that does not fit the capacity is refused.
 func TestRestoredMemory(t *testing.T) {
 	for _, items := range []int{0, 3, 5, 12} {
 		m, err := NewMemory[int](5)
@@ -38,7 +38,7 @@ func TestRestoredMemory(t *testing.T) {
 	}
 }
 
-// The smallest priority is replaced where it is, and the ages of others stay.
+// Replace changes an item in its place and keeps the ages of all items.
 func TestReplaceTheLeast(t *testing.T) {
 	m, err := NewMemory[string](3)
 	require.NoError(t, err)

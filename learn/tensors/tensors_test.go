@@ -27,7 +27,7 @@ func numbers(count int) []float64 {
 	return all
 }
 
-// Outputs and gradients are those of package dense, of batches of any size.
+// Outputs and gradients equal package dense's results, for batches of any size.
 func TestBatchesAreThoseOfGo(t *testing.T) {
 	n := network(t, 7, 16)
 	large, err := tensors.Batches(torch.CPU)(n)
@@ -51,7 +51,7 @@ func TestBatchesAreThoseOfGo(t *testing.T) {
 	require.ErrorContains(t, err, "layer 1 is dense.Duel; expected a fully connected layer, ReLU or tanh")
 }
 
-// A device that is not there ends in an error, not in a panic.
+// A missing device gives an error, not a panic.
 func TestErrorsOfLibTorchComeBack(t *testing.T) {
 	large, err := tensors.Batches(torch.Device{CUDA: true, Index: 63})(network(t, 7, 16))
 	require.NoError(t, err)
@@ -59,7 +59,7 @@ func TestErrorsOfLibTorchComeBack(t *testing.T) {
 	require.ErrorContains(t, large.Backward(numbers(5*3), network(t, 7, 16).NewGradients()), "make tensor")
 }
 
-// An agent of candidates learns the same through either, but for rounding.
+// A set agent learns the same in Go and through LibTorch, up to rounding.
 func TestAgentsLearnAlike(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	var examples []learn.Example

@@ -9,8 +9,8 @@ import (
 	"graft/torch/weights"
 )
 
-// custom is a network of own modules: a table of positions, a token, an RMS norm, a projection as a product, a gate,
-// and tensors of which nothing says how they are drawn.
+// custom returns a graph of custom modules: a table of positions, a token, an RMS norm, a projection as a product, a
+// gate, and tensors whose initial values cannot be derived.
 func custom(t *testing.T) *Graph {
 	g := &Graph{Name: "Own", Input: Input{"x", weights.Float32, []Size{{"batch", 2}, {"", 3}, {"", 4}}},
 		Modules: []Module{{Class: "Own"}}}
@@ -42,8 +42,7 @@ func custom(t *testing.T) *Graph {
 	return g
 }
 
-// Parameters of modules that are not PyTorch's are drawn by what is done with them; what is not trained
-// comes from a file.
+// The use of a custom module's parameter determines how it is drawn. Tensors that are not drawn come from a file.
 func TestParametersAreDrawnByTheirUse(t *testing.T) {
 	g := custom(t)
 	inits := g.usual()

@@ -9,7 +9,7 @@ import (
 	"graft/torch/weights"
 )
 
-// sample is a graph with a tied weight and a list of results.
+// sample returns a graph with a tied weight and an operator with two results.
 func sample() *Graph {
 	return &Graph{
 		Name: "Net", Output: "y",
@@ -32,7 +32,7 @@ func TestTheFormSaysTheGraph(t *testing.T) {
 	assert.Equal(t, sample(), again)
 }
 
-// A program's network may have several inputs and outputs; graft itself does not run it.
+// A graph may have several inputs and outputs, but graft itself does not run it.
 func TestSeveralInputsAndOutputs(t *testing.T) {
 	g := sample()
 	g.MoreInputs = []Input{{Value: "z", DType: weights.Int64, Shape: []Size{{Name: "batch", N: 3}}}, {Value: "s",

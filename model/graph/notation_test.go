@@ -10,7 +10,7 @@ import (
 	"graft/torch/weights"
 )
 
-// operands draws an argument's value.
+// operands generates values of an argument.
 func operands(depth int) *rapid.Generator[any] {
 	kinds := []*rapid.Generator[any]{
 		rapid.Just[any](nil), rapid.Bool().AsAny(), rapid.Int64().AsAny(), rapid.Float64().AsAny(),

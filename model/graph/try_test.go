@@ -9,7 +9,7 @@ import (
 	"graft/torch/weights"
 )
 
-// passing is a network that passes an operator on to LibTorch.
+// passing returns a network with an operator that is passed on to LibTorch.
 func passing(t *testing.T, node string) *Graph {
 	n, err := ParseNode(node)
 	require.NoError(t, err)
@@ -22,7 +22,7 @@ func tried(g *Graph) error {
 	return err
 }
 
-// An operator that graft does not know has the shapes that are stated, for batches of any size, and is trained through.
+// An operator unknown to graft has the stated shapes, for batches of any size, and gradients flow through it.
 func TestOperatorsArePassedOn(t *testing.T) {
 	for _, line := range []string{"y = asinh.default(self=%x) -> [batch, 3]",
 		"y = logaddexp.default(self=%x, other=%x) -> [batch, 3]",
@@ -50,7 +50,8 @@ func TestOperatorsArePassedOn(t *testing.T) {
 	}))
 }
 
-// What is not a function of tensors and numbers, or not there, or has other shapes than stated, is refused.
+// An operator is refused if it is not a function of tensors and numbers, does not exist, or has other shapes than
+// stated.
 func TestOperatorsThatAreNotPassedOn(t *testing.T) {
 	for line, says := range map[string]string{
 		"y = asinh.default(self=%x)": "state the shape of each of " +

@@ -17,10 +17,10 @@ import (
 	"graft/torch/weights"
 )
 
-// reference holds archives of current PyTorch, and what PyTorch computes with their networks.
+// reference holds archives of current PyTorch, and PyTorch's results for their networks.
 const reference = "../../../shared/reference/import"
 
-// array is an array of a golden file.
+// array holds an array of a golden file.
 type array struct {
 	Shape  []int     `json:"shape"`
 	DType  string    `json:"dtype"`
@@ -35,13 +35,13 @@ func (a array) tensor(s *torch.Scope) *torch.Tensor {
 	return s.To(x, torch.Float32, torch.CPU)
 }
 
-// rows are the first rows of an array.
+// rows returns the first rows of an array.
 func (a array) rows(n int) array {
 	shape := append([]int{n}, a.Shape[1:]...)
 	return array{shape, a.DType, a.Values[:len(a.Values)/a.Shape[0]*n]}
 }
 
-// golden holds the results of PyTorch.
+// golden holds PyTorch's results.
 type golden struct {
 	Name  string `json:"name"`
 	Loss  string `json:"loss"`
@@ -65,7 +65,7 @@ type golden struct {
 	} `json:"train"`
 }
 
-// cases are the golden files by their names; without the reference the test is left out.
+// cases returns the golden files by name. It skips the test if the reference is missing.
 func cases(t *testing.T) map[string]golden {
 	paths, _ := filepath.Glob(filepath.Join(reference, "cases", "*.json"))
 	if len(paths) == 0 {
@@ -90,8 +90,8 @@ func importFile(t testing.TB, path string) *graph.Imported {
 	return net
 }
 
-// bound is the largest error for a scale of the values. Sums of products are added in another order than by
-// the PyTorch that wrote the file.
+// bound returns the largest allowed error for values of this scale. The PyTorch that wrote the file adds products in
+// another order.
 func bound(values []float64, relative float64) float64 {
 	largest := 1e-3
 	for _, v := range values {
@@ -143,7 +143,7 @@ func TestArchivesComputeAsPyTorch(t *testing.T) {
 	}
 }
 
-// assertState compares the tensors with the state dict.
+// assertState compares the imported tensors with the state dict.
 func assertState(t *testing.T, g golden, net *graph.Imported) {
 	constants := map[string]bool{}
 	for _, c := range net.Graph.Tensors {
@@ -176,7 +176,7 @@ func TestArchivesHaveTheGradientsOfPyTorch(t *testing.T) {
 	for path, g := range cases(t) {
 		t.Run(g.Name, func(t *testing.T) {
 			net := importFile(t, path+".pt2")
-			for k := range net.Graph.Nodes { // the goldens have dropout off
+			for k := range net.Graph.Nodes { // the golden files have dropout off
 				if n := &net.Graph.Nodes[k]; n.Operator == "dropout.default" {
 					n.Set("p", 0.0)
 				}
@@ -205,7 +205,7 @@ func TestArchivesHaveTheGradientsOfPyTorch(t *testing.T) {
 	}
 }
 
-// lossOf is the loss of the golden's network.
+// lossOf returns the loss that a golden file names.
 func lossOf(s *torch.Scope, g golden, y *torch.Tensor) *torch.Tensor {
 	labels := torch.From(s, g.Labels, len(g.Labels))
 	switch g.Loss {

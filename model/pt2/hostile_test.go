@@ -56,7 +56,7 @@ func TestFaultsOfArchivesAreNamed(t *testing.T) {
 	}
 }
 
-// swap replaces texts of the program.
+// swap returns a change that replaces texts in the program.
 func swap(pairs ...string) func(map[string]string) {
 	return func(r map[string]string) {
 		r["models/model.json"] = strings.NewReplacer(pairs...).Replace(r["models/model.json"])
@@ -73,7 +73,8 @@ func TestModulesAreThoseOfTheDescription(t *testing.T) {
 	assert.Equal(t, "", net.Graph.Nodes[2].Module, "of a module that is not described")
 }
 
-// largestMemory is far above what a small archive needs, and below what a machine has.
+// largestMemory limits the growth of the heap, in bytes. It is far above the need of a small archive, and below a
+// machine's memory.
 const largestMemory = 1 << 30
 
 func TestMutatedArchivesNeverCrash(t *testing.T) {
@@ -104,8 +105,7 @@ func TestMutatedArchivesNeverCrash(t *testing.T) {
 	t.Logf("%d of %d mutated archives are still networks", read, mutations)
 }
 
-// Texts of many short items are refused before they are decoded, wherever they stand; a text within the bounds takes
-// less memory than the docs say.
+// Texts of many short items are refused with bounded memory, wherever they occur.
 func TestManyItemsAreRefusedEarly(t *testing.T) {
 	long := func(item string, size int) string { return strings.Repeat(item+",", size/(len(item)+1)) + item }
 	for _, item := range []string{"1", "{}"} {
@@ -132,14 +132,14 @@ func TestManyItemsAreRefusedEarly(t *testing.T) {
 	}
 }
 
-// heapPeak is the memory that Go has taken from the system so far, in bytes.
+// heapPeak returns the memory that Go has taken from the system so far, in bytes.
 func heapPeak() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapSys)
 }
 
-// referenceArchives are the archives of PyTorch; none where they are not here.
+// referenceArchives returns the paths of PyTorch's archives, or none if the reference is missing.
 func referenceArchives() []string {
 	paths, _ := filepath.Glob(filepath.Join(reference, "cases", "*.pt2"))
 	return paths
@@ -147,7 +147,7 @@ func referenceArchives() []string {
 
 var scalar = regexp.MustCompile(`"[^"]*"|-?[0-9][0-9.e+-]*|true|false|null`)
 
-// mutate changes values of the JSON texts, or drops a record.
+// mutate returns the records with random values of the JSON texts replaced.
 func mutate(random *rand.Rand, from map[string]string) map[string]string {
 	records := map[string]string{}
 	for name, text := range from {

@@ -12,7 +12,7 @@ import (
 	"graft/torch/weights"
 )
 
-// savedText is a file of torch.save with tensors.
+// savedText returns a file of torch.save with tensors.
 func savedText(tensors ...weights.Tensor) string {
 	var out bytes.Buffer
 	if err := weights.WritePTH(&out, &weights.Set{Tensors: tensors}); err != nil {
@@ -25,7 +25,7 @@ func TestWeightsOfTorchSaveAreRead(t *testing.T) {
 	weight, err := weights.FromFloat32s("fc.weight", []int64{2, 2}, []float32{1, 0.5, -1, 2})
 	require.NoError(t, err)
 	shift := weights.Tensor{Name: "shift", DType: weights.Bool, Shape: []int64{2}, Data: []byte{0, 1}}
-	between := sampleRecords() // as versions between the two layouts write them
+	between := sampleRecords() // the layout of versions between the two others
 	delete(between, "data/weights/model_weights_config.json")
 	between["data/weights/model.pt"] = savedText(weight)
 	before := map[string]string{"version": "8.8", "serialized_exported_program.json": sampleProgram,
@@ -69,7 +69,7 @@ func TestNumbersThatJSONLacksAreQuoted(t *testing.T) {
 	}
 }
 
-// decomposedProgram is a batch normalization as torch.export of PyTorch 2.5 writes it.
+// decomposedProgram returns a batch normalization as torch.export of PyTorch 2.5 writes it.
 func decomposedProgram() string {
 	values := `"x": {"dtype": 7, "sizes": [{"as_int": 3}, {"as_int": 2}], "layout": 7}`
 	inputs, args := "", `{"name": "input", "arg": {"as_tensor": {"name": "x"}}}`

@@ -10,7 +10,7 @@ import (
 	"graft/model/graph"
 )
 
-// passing is the sample with another operator in place of its ReLU, whose result has these sizes and type.
+// passing imports the sample with another operator in place of its ReLU, with a result of these sizes and this type.
 func passing(t *testing.T, operator, sizes, dtype string) (*graph.Imported, error) {
 	records := sampleRecords()
 	program := strings.Replace(sampleProgram, "torch.ops.aten.relu_.default", operator, 1)
@@ -20,14 +20,14 @@ func passing(t *testing.T, operator, sizes, dtype string) (*graph.Imported, erro
 	return readBytes(pack(t, records))
 }
 
-// symbol is a size of the batch, as PyTorch writes it.
+// symbol is the batch size as PyTorch writes it.
 const symbol = `Symbol('s77', positive=True, integer=True)`
 
 func sized(expression string) string {
 	return `{"as_expr": {"expr_str": "` + expression + `", "hint": {"as_int": 3}}}, {"as_int": 2}`
 }
 
-// An operator that graft does not know is passed on to LibTorch, with the shape that the archive states.
+// A functional operator unknown to graft is passed on to LibTorch, with the shape that the archive states.
 func TestUnknownOperatorsArePassedOn(t *testing.T) {
 	for expression, shape := range map[string]string{symbol: "[batch, 2]",
 		"Mul(Integer(4), " + symbol + ")": "[4*batch, 2]"} {

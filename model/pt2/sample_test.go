@@ -55,13 +55,13 @@ const sampleProgram = `{"schema_version": {"major": 8, "minor": 20}, "graph_modu
    "hint": {"as_int": 3}}}, {"as_int": 2}], "strides": [], "storage_offset": {"as_int": 0}, "layout": 7}}},
 "module_call_graph": [{"fqn": ""}, {"fqn": "fc"}, {"fqn": "act"}]}}`
 
-// sampleList is the list of a folder with one tensor.
+// sampleList returns the list of a folder with one tensor.
 func sampleList(name, file, meta string) string {
 	return `{"config": {"` + name + `": {"path_name": "` + file + `", "is_param": true, "use_pickle": false, ` +
 		`"tensor_meta": ` + meta + `}}}`
 }
 
-// sampleRecords are the records of an archive, by name.
+// sampleRecords returns the records of an archive by name.
 func sampleRecords() map[string]string {
 	weight := make([]byte, 0, 16)
 	for _, v := range []float32{1, -1, 0.5, 2} {
@@ -80,7 +80,7 @@ func sampleRecords() map[string]string {
 	}
 }
 
-// pack makes an archive of records.
+// pack returns an archive of records.
 func pack(t testing.TB, records map[string]string) []byte {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Archives describe the shape of each value.
+// Computed shapes equal the shapes that archives state.
 func TestShapesAreThoseOfArchives(t *testing.T) {
 	for path := range cases(t) {
 		data, err := os.ReadFile(path + ".pt2")

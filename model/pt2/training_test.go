@@ -18,7 +18,7 @@ import (
 	"graft/torch/weights"
 )
 
-// trained holds a network after ten steps.
+// trained holds the losses and tensors of a network after ten steps.
 type trained struct {
 	Name    string                `json:"name"`
 	Losses  []float64             `json:"losses"`
@@ -27,8 +27,9 @@ type trained struct {
 
 const steps = 10
 
-// rate is small for the one network whose normalisations see four values: at 0.02 a relative change of its weights by
-// 1e-7 changes PyTorch's own loss by 0.4 within ten steps, and at 0.0002 processors differ.
+// rate returns the learning rate. It is small for the network whose normalisations average four values: at 0.02 a
+// relative change of its weights by 1e-7 changes PyTorch's own loss by 0.4 within ten steps, and at 0.0002 processors
+// differ.
 func rate(name string) float64 {
 	if name == "resnet18" {
 		return 0.00002
@@ -71,7 +72,7 @@ func TestImportedNetworksTrainAsInPyTorch(t *testing.T) {
 	}
 }
 
-// stateOf are the tensors of the state dict.
+// stateOf returns the tensors of the state dict.
 func stateOf(net *graph.Imported) *weights.Set {
 	set := &weights.Set{}
 	for k, t := range net.Graph.Tensors {
@@ -82,7 +83,7 @@ func stateOf(net *graph.Imported) *weights.Set {
 	return set
 }
 
-// inPyTorch trains the networks there; without PyTorch the test is left out.
+// inPyTorch trains the networks in PyTorch. It skips the test without PyTorch.
 func inPyTorch(t *testing.T, input *bytes.Buffer) map[string]trained {
 	python := pythontest.Find(t, "torch")
 	c := exec.Command(python, "-W", "ignore", filepath.Join("testdata", "training.py"), reference)
@@ -100,7 +101,7 @@ func inPyTorch(t *testing.T, input *bytes.Buffer) map[string]trained {
 	return all
 }
 
-// train takes the steps, those of classifiers in one call.
+// train takes the steps, in one call for classifiers.
 func train(t *testing.T, s *torch.Scope, net *graph.Imported, g golden) trained {
 	n, err := net.Graph.Bind(s, torch.CPU, net.Weights)
 	require.NoError(t, err)

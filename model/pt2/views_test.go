@@ -12,7 +12,7 @@ import (
 	"graft/torch"
 )
 
-// call is an operator of a test's program: arguments that are texts read values.
+// call is an operator of a test's program. Arguments that are texts read values.
 type call struct {
 	target string
 	args   []any // name, value, name, value …
@@ -20,7 +20,7 @@ type call struct {
 	shape  []int
 }
 
-// programOf writes a program on x of three rows and two columns.
+// programOf returns a program that reads x, with three rows and two columns.
 func programOf(output string, calls ...call) string {
 	integer := func(n int) any { return map[string]any{"as_int": n} }
 	values := map[string]any{}
@@ -73,7 +73,7 @@ func TestWritesThroughViewsReachTheMemory(t *testing.T) {
 	read := call{"clone.default", []any{"self", "t"}, "out", []int{3, 2}}
 	for name, c := range map[string]struct {
 		calls []call
-		want  []float64 // of 1 to 6
+		want  []float64 // result for the input 1 to 6
 	}{
 		"a column is filled": {[]call{clone, {"slice.Tensor", []any{"self", "t", "dim", 1, "start", 0, "end", 1},
 			"s", []int{3, 1}}, {"fill_.Scalar", []any{"self", "s", "value", 9.0}, "f", []int{3, 1}}, read},

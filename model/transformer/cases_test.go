@@ -59,7 +59,7 @@ type growth struct {
 	LogitsAfter   []float64 `json:"logits_after"`
 }
 
-// growths are the cases of the reference; without it the test is left out.
+// growths returns the cases of the reference. It skips the test if the reference is missing.
 func growths(t *testing.T) map[string]growth {
 	paths, _ := filepath.Glob(filepath.Join(reference, "cases", "*.json"))
 	if len(paths) == 0 {
@@ -90,7 +90,7 @@ func readState(t testing.TB, path string) *weights.Set {
 	return set
 }
 
-// complete adds to weights what no state dict holds.
+// complete adds the constants, which no state dict holds, to weights.
 func complete(t testing.TB, g *graph.Graph, set *weights.Set) *weights.Set {
 	drawn, err := g.Draw(1)
 	require.NoError(t, err)
@@ -121,7 +121,7 @@ func logits(t testing.TB, g *graph.Graph, set *weights.Set, ids [][]int64) (valu
 	return values
 }
 
-// distance is the largest difference over the largest value.
+// distance returns the largest difference divided by the largest value.
 func distance(want, got []float64) float64 {
 	worst, largest := 0.0, 0.0
 	for k := range want {

@@ -39,7 +39,7 @@ func TestFormListsEveryFault(t *testing.T) {
 	assert.ErrorContains(t, err, "heads is 3; must be a multiple of groups (2)")
 }
 
-// What an encoder gives a text does not depend on the padding behind it.
+// An encoder's output for a text does not depend on the padding behind the text.
 func TestPaddingIsNotSeen(t *testing.T) {
 	for _, task := range []transformer.Task{transformer.TextLabel, transformer.TokenLabel} {
 		c := transformer.Config{Vocabulary: 9, Context: 6, Width: 8, Heads: 2, Depth: 2, Post: true, Full: true,

@@ -17,7 +17,7 @@ import (
 	"graft/torch/weights"
 )
 
-// experiment is the training of a character-level GPT that PyTorch did.
+// experiment holds PyTorch's training of a character-level GPT.
 type experiment struct {
 	text       []byte
 	vocabulary map[byte]int64
@@ -61,7 +61,7 @@ func readExperiment(t *testing.T) experiment {
 	return x
 }
 
-// batch is that of a step: windows of the text, and the tokens one further.
+// batch returns the batch of a step: windows of the text, and the tokens one place further.
 func (x experiment) batch(s *torch.Scope, step int) (in, labels *torch.Tensor) {
 	var tokens, next []int64
 	for _, at := range x.offsets[step*gptBatch:][:gptBatch] {
@@ -73,7 +73,7 @@ func (x experiment) batch(s *torch.Scope, step int) (in, labels *torch.Tensor) {
 	return torch.From(s, tokens, gptBatch, gptContext), torch.From(s, next, gptBatch, gptContext)
 }
 
-// gptNames are the names of the reference's modules here.
+// gptNames maps the reference's module names to graft's names.
 var gptNames = strings.NewReplacer("attn.qkv", "qkv", "attn.proj", "o", "mlp.fc", "up", "mlp.proj", "down")
 
 func gptOf(t testing.TB, dtype weights.DType) *graph.Graph {
@@ -125,10 +125,10 @@ func (x experiment) train(t *testing.T, dtype weights.DType, steps int) (losses 
 	return losses
 }
 
-// The bars are twice the differences that rounding makes between two runs of PyTorch itself.
+// The tolerances are twice the differences that rounding makes between two runs of PyTorch itself.
 func TestLossesOfAGPTAreThoseOfPyTorch(t *testing.T) {
 	x := readExperiment(t)
-	steps, exact := 10, 5 // an eighth of a second each
+	steps, exact := 10, 5 // a step takes an eighth of a second
 	if os.Getenv("GRAFT_LONG") != "" {
 		steps, exact = 50, 50
 	}

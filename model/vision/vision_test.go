@@ -13,7 +13,7 @@ import (
 	"graft/torch/weights"
 )
 
-// Numbers of parameters are those that timm and torchvision state for their networks.
+// Parameter counts equal the counts that timm and torchvision state.
 func TestNetworksHaveTheParametersOfTheirOriginals(t *testing.T) {
 	for name, parameters := range map[string]int{"ViTTiny": 5_717_416, "ViTSmall": 22_050_664, "MixerSmall": 18_528_264,
 		"ConvNeXtTiny": 28_589_128, "EfficientNetB0": 5_288_548} {
@@ -32,7 +32,8 @@ func TestInputsThatCannotBeCutAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "[channels, height, width]")
 }
 
-// In train mode each example's branch is dropped as a whole, or scaled so that its mean stays; in eval mode it is kept.
+// In train mode, stochastic depth drops an example's whole branch, or scales it to keep the mean. In eval mode, it
+// keeps the branch.
 func TestStochasticDepthDropsExamples(t *testing.T) {
 	const p, rows, each = 0.25, 400, 12
 	b := graph.NewBuilder("Net", graph.Input{Value: "x", DType: weights.Float32,

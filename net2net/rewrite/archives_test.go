@@ -68,7 +68,7 @@ func (a archive) forward(t *testing.T, s *torch.Scope, n *graph.Network) []float
 	return values
 }
 
-// Every axis that can change and every block that can be repeated keeps what an imported network computes.
+// Widening any axis and repeating any block keeps the function of an imported network.
 func TestArchivesGrow(t *testing.T) {
 	var report []string
 	for _, a := range readArchives(t) {
@@ -79,7 +79,8 @@ func TestArchivesGrow(t *testing.T) {
 	golden(t, "testdata/archives.golden", strings.Join(report, "\n")+"\n")
 }
 
-// growAll widens every axis and repeats every block of a network, and says what was done and what was refused.
+// growAll widens every axis and repeats every block of a network. It reports each operation, with the error if it is
+// refused.
 func growAll(t *testing.T, name string, net *graph.Imported,
 	forward func(s *torch.Scope, n *graph.Network) []float64) (report []string) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {

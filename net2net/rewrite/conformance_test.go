@@ -18,7 +18,7 @@ import (
 	"graft/tracing/axes"
 )
 
-// drawConfig draws a small transformer with any of the choices.
+// drawConfig draws a small transformer with random options.
 func drawConfig(r *rand.Rand, dtype weights.DType) transformer.Config {
 	c := transformer.Config{Vocabulary: 5 + r.IntN(20), Context: 3 + r.IntN(6), Groups: 1 + r.IntN(3),
 		Size: 2 * (1 + r.IntN(3)), Depth: 1 + r.IntN(3), DType: dtype, Norm: transformer.Norm(r.IntN(2)),
@@ -44,7 +44,7 @@ func drawConfig(r *rand.Rand, dtype weights.DType) transformer.Config {
 	return c
 }
 
-// drawWeights makes weights so large that no term of the network hides.
+// drawWeights draws weights so large that no term of the network vanishes.
 func drawWeights(g *graph.Graph, r *rand.Rand) *weights.Set {
 	set := &weights.Set{}
 	drawn, err := g.Draw(r.Uint64())
@@ -85,7 +85,7 @@ func drawWeights(g *graph.Graph, r *rand.Rand) *weights.Set {
 func (x *subject) tokens(r *rand.Rand, c transformer.Config) [][]int64 {
 	ids := make([][]int64, 2)
 	for k := range ids {
-		ids[k] = append(ids[k], r.Int64N(int64(c.Vocabulary-1))) // a text is not padding alone
+		ids[k] = append(ids[k], r.Int64N(int64(c.Vocabulary-1))) // a text is not only padding
 		for range c.Context - 1 {
 			ids[k] = append(ids[k], r.Int64N(int64(c.Vocabulary)))
 		}
@@ -234,7 +234,7 @@ func TestDrawnTransformersKeepTheFunction(t *testing.T) {
 	assert.Greater(t, done, 3*refused)
 }
 
-// checkMoments compares gradients after a change with those that the plan makes of the ones before.
+// checkMoments compares gradients after a change with the gradients that the plan makes from the earlier ones.
 func (x *subject) checkMoments(p *Plan, before, after map[string]*torch.Tensor, within float64, what string) {
 	largest := 0.0 // some gradients are zero up to rounding, such as the gradients of key biases
 	for _, g := range after {

@@ -42,13 +42,13 @@ func TestDeeperNetworksOfTheReferenceKeepTheFunction(t *testing.T) {
 			want, err := transformer.New(g.After.config(weights.Float64))
 			require.NoError(t, err)
 			for k := range want.Modules {
-				if want.Modules[k].Class == "LayerNorm" { // the epsilons of chains have other last digits
+				if want.Modules[k].Class == "LayerNorm" { // changes in turn give epsilons with other last digits
 					want.Modules[k].Extra = x.n.Graph.Modules[k].Extra
 				}
 			}
 			assert.Equal(t, want.Modules, x.n.Graph.Modules, g.Name)
 			for k := range want.Tensors {
-				want.Tensors[k].Init = x.n.Graph.Tensors[k].Init // GPT's divides by the number of blocks
+				want.Tensors[k].Init = x.n.Graph.Tensors[k].Init // GPT's initialisation divides by the number of blocks
 			}
 			assert.Equal(t, want.Tensors, x.n.Graph.Tensors, g.Name)
 			return nil

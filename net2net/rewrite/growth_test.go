@@ -66,7 +66,7 @@ type growth struct {
 	path          string
 }
 
-// growths are the cases of the reference; without it the test is left out.
+// growths returns the cases of the reference. It skips the test if the reference is missing.
 func growths(t *testing.T) []growth {
 	paths, _ := filepath.Glob(filepath.Join(reference, "cases", "*.json"))
 	if len(paths) == 0 {
@@ -97,7 +97,7 @@ func readState(t testing.TB, path string) *weights.Set {
 	return set
 }
 
-// complete adds to weights what no state dict holds.
+// complete adds the constants, which no state dict holds, to weights.
 func complete(t testing.TB, g *graph.Graph, set *weights.Set) *weights.Set {
 	drawn, err := g.Draw(1)
 	require.NoError(t, err)
@@ -110,7 +110,7 @@ func complete(t testing.TB, g *graph.Graph, set *weights.Set) *weights.Set {
 	return out
 }
 
-// subject is a network in a test.
+// subject is a network under test.
 type subject struct {
 	t testing.TB
 	s *torch.Scope
@@ -131,7 +131,7 @@ func (x *subject) logits(ids [][]int64) []float64 {
 	return values
 }
 
-// axis finds an axis by a tensor's dimension and its place among the axes there.
+// axis returns an axis by its place in a dimension of a tensor.
 func (x *subject) axis(a *axes.Axes, tensor string, dim, at int) *axes.Term {
 	var found []*axes.Term
 	a.Tensors[tensor][dim].Axes(func(axis *axes.Term) { found = append(found, axis) })
@@ -139,7 +139,7 @@ func (x *subject) axis(a *axes.Axes, tensor string, dim, at int) *axes.Term {
 	return found[at]
 }
 
-// step is a widening of a test: an axis in every block, or in the whole network.
+// step widens an axis in every block, or in the whole network.
 type step struct {
 	tensor  string // %d is the block
 	dim, at int
@@ -164,7 +164,7 @@ func (x *subject) widen(st step, depth int, o Options) {
 	}
 }
 
-// distance is the largest difference over the largest value.
+// distance returns the largest difference divided by the largest value.
 func distance(want, got []float64) float64 {
 	worst, largest := 0.0, 0.0
 	for k := range want {
@@ -206,7 +206,7 @@ func TestGrowthsOfTheReferenceKeepTheFunction(t *testing.T) {
 			add(true, "blocks.%d.o.weight", 1, at, a.Size)
 		}
 		add(a.Width != b.Width, "tok.weight", 1, 0, a.Width)
-		if len(steps) == 0 { // depth alone has a test of its own
+		if len(steps) == 0 { // another test covers depth alone
 			continue
 		}
 		dtype, within := weights.Float64, 1e-12
@@ -232,7 +232,7 @@ func TestGrowthsOfTheReferenceKeepTheFunction(t *testing.T) {
 					grown, err := x.n.Graph.Bind(s, torch.CPU, complete(t, x.n.Graph, readState(t, g.path+".after.pt")))
 					require.NoError(t, err, g.Name)
 					x.n = grown
-					if a.Size == b.Size { // else the scale of scores stays that of the size before
+					if a.Size == b.Size { // else scores keep the scale of the size before
 						assert.Less(t, distance(g.LogitsAfter, x.logits(g.IDs)), within, "%s after", g.Name)
 					}
 				}

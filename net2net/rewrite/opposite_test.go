@@ -33,8 +33,8 @@ func onTransformer(t *testing.T, c transformer.Config, test func(x *subject, ids
 var small = transformer.Config{Vocabulary: 11, Context: 5, Width: 6, Heads: 4, Groups: 2, Size: 2, Hidden: 8, Depth: 2,
 	Eps: 1e-5}
 
-// With zero branches only their last layers learn at first; with pairs all layers do. Norms wait, since what pairs
-// say to them cancels, and biases of keys never learn.
+// With zero branches, only their last layers learn at first; with pairs, all layers do. Norms wait, because the
+// gradients of a pair cancel. Biases of keys never learn.
 func TestOppositePairsLearnAtOnce(t *testing.T) {
 	for how, want := range map[Branches]bool{ZeroBranches: false, OppositeBranches: true} {
 		onTransformer(t, small, func(x *subject, ids [][]int64) {
@@ -57,7 +57,7 @@ func TestOppositePairsLearnAtOnce(t *testing.T) {
 	}
 }
 
-// An odd number of units leaves one without a partner, and a single head leaves none.
+// Pairs keep the function if an odd number of units, or a single head, leaves one without a partner.
 func TestPairsOfOddNumbers(t *testing.T) {
 	c := small
 	c.Heads, c.Groups, c.Size, c.Hidden = 1, 1, 2, 5
@@ -79,7 +79,7 @@ func TestPairsDoNotCancelBehindDropout(t *testing.T) {
 	require.ErrorContains(t, err, `use form = "residual"`)
 }
 
-// A stacked list computes what a network of twice the blocks with the same weights does.
+// A stacked list computes the same as a network with twice the blocks and the same weights, and reverts.
 func TestStackedBlocksAreCopies(t *testing.T) {
 	onTransformer(t, small, func(x *subject, ids [][]int64) {
 		twice := small

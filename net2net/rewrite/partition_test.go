@@ -11,7 +11,7 @@ import (
 	"graft/torch"
 )
 
-// Each weight goes to one copy, whole. Slices without a source keep their weights.
+// A partition gives each weight to exactly one copy. Slices without a source keep their weights.
 func TestPartition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dim := rapid.IntRange(0, 2).Draw(t, "dimension")
@@ -61,7 +61,7 @@ func TestPartition(t *testing.T) {
 	})
 }
 
-// The draws are fair.
+// coins draws each number equally often.
 func TestCoins(t *testing.T) {
 	c := &coins{random: rand.New(rand.NewPCG(3, 4))}
 	for n := 1; n < 5; n++ {

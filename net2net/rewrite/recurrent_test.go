@@ -14,7 +14,7 @@ import (
 	"graft/tracing/axes"
 )
 
-// recurrentNet is an embedding, a recurrent layer and a linear one, for sequences of tokens.
+// recurrentNet returns a network of an embedding, a recurrent layer and a linear layer for sequences of tokens.
 func recurrentNet(t *testing.T, operator string, gates, layers, directions int, states bool) *graph.Graph {
 	const vocabulary, width, units = 7, 5, 6
 	b := graph.NewBuilder("Recurrent", graph.Input{Value: "tokens", DType: weights.Int64,
@@ -60,8 +60,7 @@ func recurrentNet(t *testing.T, operator string, gates, layers, directions int, 
 	return b.Graph
 }
 
-// The hidden units of recurrent layers widen without a change of the function, gradients follow, and the
-// way back is exact.
+// Widening the hidden units of a recurrent layer keeps the function, changes gradients as planned, and reverts.
 func TestRecurrentLayersWiden(t *testing.T) {
 	for _, c := range []struct {
 		operator                  string

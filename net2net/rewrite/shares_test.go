@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Shares of any number of copies add up to one, and none is below what the spread allows.
+// Shares of any number of copies add up to one, and none is below the bound that the spread sets.
 func TestSharesArePositive(t *testing.T) {
 	for _, copies := range []int{1, 2, 3, 4, 5, 6, 8, 12, 16, 64} {
 		for _, spread := range []float64{0, 0.5, 0.9} {

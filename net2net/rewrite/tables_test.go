@@ -89,7 +89,7 @@ func TestVocabularyKeepsTheOldLogits(t *testing.T) {
 	}
 }
 
-// One key and value head becomes four.
+// Ungrouping heads with common keys and values keeps the function.
 func TestGroupsOfTheReferenceAreUndone(t *testing.T) {
 	for _, g := range growths(t) {
 		if g.Before.Groups == g.After.Groups || g.Before.Heads != g.After.Heads {

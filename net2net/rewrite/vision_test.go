@@ -15,7 +15,7 @@ import (
 	"graft/torch/weights"
 )
 
-// Every axis that can change and every block that can be repeated keeps what a network for images computes.
+// Widening any axis and repeating any block keeps the function of an image network.
 func TestNetworksForImagesGrow(t *testing.T) {
 	var report []string
 	for name, network := range map[string]interface {
@@ -35,7 +35,7 @@ func TestNetworksForImagesGrow(t *testing.T) {
 		fresh, err := g.Draw(1)
 		require.NoError(t, err)
 		for k, w := range fresh.Tensors {
-			// must be positive, or a count
+			// variances are positive, and the count is an integer
 			if strings.HasSuffix(w.Name, "running_var") || strings.HasSuffix(w.Name, "num_batches_tracked") {
 				net.Weights.Tensors[k] = w
 			}

@@ -17,14 +17,14 @@ import (
 
 const rowsOfBatch, unitsOfLayer = 20, 60
 
-// drawn makes a tensor that is uniform between -1 and 1.
+// drawn returns a tensor with uniform values between -1 and 1.
 func drawn(s *torch.Scope, random *torch.Generator, shape ...int) *torch.Tensor {
 	x := s.Zeros(torch.Float64, torch.CPU, shape...)
 	s.Uniform(x, -1, 1, random)
 	return x
 }
 
-// segmentOf makes a segment of two layers with an activation between them.
+// segmentOf returns a segment of two layers with an activation between them.
 func segmentOf(t *testing.T, s *torch.Scope, images bool) *Segment {
 	random := s.NewGenerator(torch.CPU, 3)
 	var b torch.Builder
@@ -43,7 +43,8 @@ func segmentOf(t *testing.T, s *torch.Scope, images bool) *Segment {
 	return g
 }
 
-// important makes the outgoing weights of some units so large that splits of the units have a large effect.
+// important returns factors that make the outgoing weights of three units large, so splits of these units have a large
+// effect.
 func important(s *torch.Scope, shape ...int) *torch.Tensor {
 	factors := slices.Repeat([]float64{0.01}, unitsOfLayer)
 	factors[0], factors[1], factors[2] = 1, -1, 1
@@ -66,7 +67,7 @@ type chosen struct {
 	Splits  []int
 }
 
-// Firefly selects what the formulas select, among the same random directions, with both kinds of candidates.
+// Firefly selects the same units as the formulas, from the same random directions, with both kinds of candidates.
 func TestFireflyEqualsTheFormulas(t *testing.T) {
 	python := pythontest.Find(t, "torch")
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
@@ -97,7 +98,7 @@ func TestFireflyEqualsTheFormulas(t *testing.T) {
 	}))
 }
 
-// selected lets Python select units from the directions that the seed draws.
+// selected returns the units that Python selects from the directions that the seed draws.
 func (g *Segment) selected(t *testing.T, s *torch.Scope, python string, r Request) chosen {
 	in, _, err := g.norms(s)
 	require.NoError(t, err)

@@ -97,8 +97,8 @@ func (c *Case) stateOf(k int, m net2net.Move, followed []*net2net.Optimizer) {
 	}
 }
 
-// addedBy tells for each element of a tensor whether a move has added it: an element is old if it is the first one that
-// comes from its place in the old tensor.
+// addedBy returns which elements of a tensor a move has added. An element is old if it is the first one that comes from
+// its place in the old tensor.
 func addedBy(m net2net.Move, shape []int) []bool {
 	fresh, seen := make([]bool, count(shape)), map[[4]int]bool{}
 	for at := range fresh {

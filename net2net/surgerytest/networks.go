@@ -104,7 +104,7 @@ func (b *builder) main(c *model.Container) {
 	b.layer(c, b.conv(false))
 }
 
-// conv draws a convolution; one that keeps the shape fits into a residual.
+// conv draws a convolution. With keep, it keeps the shape and fits into a residual.
 func (b *builder) conv(keep bool) model.Conv2d {
 	channels := b.shape[0]
 	conv := model.NewConv2d(channels, rapid.IntRange(2, 6).Draw(b.t, "out"), 1)

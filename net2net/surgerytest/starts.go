@@ -189,7 +189,7 @@ func oldPart(values []float64, narrow []int, m net2net.Move) (old []float64) {
 	return old
 }
 
-// lossOf is the loss of a network on the batch in train mode.
+// lossOf returns the loss of a network on the batch in train mode.
 func (c *Case) lossOf(n *model.Network) float64 {
 	p, err := n.Still(c.s)
 	must(c.t, err)

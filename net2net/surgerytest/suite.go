@@ -47,7 +47,7 @@ const (
 	values = 4096
 )
 
-// rowsFor is the size of the batches for an operation.
+// rowsFor returns the batch size for an operation.
 func rowsFor(t *rapid.T, n *model.Network, a net2net.Action) int {
 	trace, err := tracing.Read(n)
 	must(t, err)
@@ -120,7 +120,7 @@ func must(t *rapid.T, err error) {
 	}
 }
 
-// outputs are the logits in both modes.
+// outputs holds the logits in both modes.
 type outputs struct{ eval, train, fresh []float64 }
 
 // look runs a network on both batches.
@@ -330,7 +330,7 @@ func (c *Case) step(n *model.Network, o *net2net.Optimizer) {
 	}
 }
 
-// gradients is an optimizer whose first moments are the gradients on the batch.
+// gradients returns an optimizer whose first moments are the gradients on the batch.
 func (c *Case) gradients(n *model.Network) *net2net.Optimizer {
 	o, err := net2net.NewOptimizer(c.s, n, torch.OptimizerOptions{Rule: torch.SGD, Momentum: 0.9})
 	must(c.t, err)

@@ -12,8 +12,8 @@ import (
 	"graft/simulation/tables"
 )
 
-// curved is a tree of two decisions with the falls of the loss and the accuracies an epoch after
-// each decision. Accuracies are those of the sequences in order.
+// curved returns a tree of two decisions with falls of the loss, accuracies of the sequences in order, and accuracies
+// an epoch after each decision.
 func curved(t *testing.T, name, action string, falls [2]float64, accuracies, after []float64) *simulation.Tree {
 	s := tables.Scenario{Name: name, Network: "ConvSmall", Budget: 10, Decisions: 2, Actions: []string{action, "none"}}
 	var records []tables.Record
@@ -48,7 +48,7 @@ func sequenceOf(t *testing.T, p Policy, err error, tree *simulation.Tree) []stri
 	return nil
 }
 
-// Baselines that are chosen on some trees do nothing where another tree does not offer their action.
+// A baseline that is chosen on some trees does nothing on a tree that does not offer its action.
 func TestRivalsOnOtherTrees(t *testing.T) {
 	flat := []float64{0, 0, 0, 0, 0, 0}
 	a := curved(t, "a", "deepen:0", [2]float64{0.5, 0.1}, []float64{0.5, 0.7, 0.8, 0.4}, flat)
@@ -78,7 +78,7 @@ func TestBestFixedAppliesToOtherWidths(t *testing.T) {
 	require.Equal(t, []string{"none", "widen:conv3:96"}, sequenceOf(t, p, err, b))
 }
 
-// The gradient's baseline takes the action with the largest gain per cost at each decision, if the table has gains.
+// The gradient baseline takes the action with the largest gain per cost at each decision, if the table has gains.
 func TestGradientOnATable(t *testing.T) {
 	tree := curved(t, "a", "deepen:0", [2]float64{0.5, 0.1}, []float64{0.5, 0.7, 0.8, 0.4}, make([]float64, 6))
 	_, err := Gradient().Distribution(tree)
@@ -90,7 +90,7 @@ func TestGradientOnATable(t *testing.T) {
 	require.Equal(t, []string{"none", "deepen:0"}, sequenceOf(t, Gradient(), nil, tree))
 }
 
-// Growing on a plateau finds the bound under which the loss falls where growing is best.
+// The plateau baseline finds the fall of the loss below which growing is best.
 func TestGrowingOnAPlateau(t *testing.T) {
 	flat := []float64{0, 0, 0, 0, 0, 0}
 	a := curved(t, "a", "deepen:0", [2]float64{0.5, 0.1}, []float64{0.5, 0.7, 0.8, 0.4}, flat)
@@ -102,7 +102,7 @@ func TestGrowingOnAPlateau(t *testing.T) {
 	require.ErrorContains(t, err, "has no values \"fall\"")
 }
 
-// oldTree is a tree without curves.
+// oldTree returns a tree without learning curves.
 func oldTree(t *testing.T) *simulation.Tree {
 	tree := curved(t, "old", "deepen:0", [2]float64{}, []float64{0.1, 0.2, 0.3, 0.4}, make([]float64, 6))
 	for k := range tree.Nodes {
@@ -122,7 +122,7 @@ func TestOneEpochAhead(t *testing.T) {
 	require.ErrorContains(t, err, "no values \"after\"")
 }
 
-// A linear model finds a rule that one feature decides.
+// A linear model finds a rule that depends on one feature.
 func TestLinearModel(t *testing.T) {
 	flat := []float64{0, 0, 0, 0, 0, 0}
 	var trees []*simulation.Tree
@@ -147,7 +147,7 @@ func TestGroupsOfTrees(t *testing.T) {
 	require.Equal(t, "synthetic 012345", ByDataset(tree))
 }
 
-// Sequences that are equally good on the trees that they are chosen by are all taken, evenly, and counted.
+// If several sequences tie on the trees that select the best one, each gets an equal share, and the ties are counted.
 func TestTiesOfTheBestFixedAreAveraged(t *testing.T) {
 	flat := []float64{0, 0, 0, 0, 0, 0}
 	inside := curved(t, "inside", "deepen:0", [2]float64{0.5, 0.1}, []float64{0.5, 0.8, 0.8, 0.4}, flat)
@@ -178,7 +178,7 @@ func TestTiesOfTheBestFixedAreAveraged(t *testing.T) {
 	require.NotContains(t, c.Tables[0].Ties, "never")
 }
 
-// Policies that look ahead draw among choices that look equal.
+// Policies that look ahead draw among choices with equal prospects.
 func TestLookingAheadDrawsAmongEquals(t *testing.T) {
 	tree := curved(t, "a", "deepen:0", [2]float64{0.5, 0.1}, []float64{0.5, 0.7, 0.4, 0.7},
 		[]float64{0.6, 0.6, 0, 0, 0.2, 0.3})
@@ -190,7 +190,7 @@ func TestLookingAheadDrawsAmongEquals(t *testing.T) {
 	require.Equal(t, []float64{0.25, 0.25, 0, 0.5}, shares)
 }
 
-// A sequence that only does nothing any more is the same as without its end, and no second one of equal rank.
+// A trailing none is dropped, so a sequence with and without it is one sequence.
 func TestTheRestOfASequenceIsNoTie(t *testing.T) {
 	require.Equal(t, []string{"a"}, withoutRest([]string{"a", tables.None, tables.None}))
 	require.Empty(t, withoutRest([]string{tables.None}))

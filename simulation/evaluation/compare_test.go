@@ -18,13 +18,13 @@ import (
 	"graft/simulation/treetest"
 )
 
-// candidate is somebody with these policies.
+// candidate returns a candidate with these policies.
 func candidate(name string, policies ...Policy) Candidate {
 	return Candidate{Name: name, Role: RolePolicy, Policies: policies}
 }
 
-// noisy is a tree whose four sequences each ran with two seeds that are 2 points apart, the better
-// seed by turns, so that a mean has a variance of 4/3: that of 8 squares with 3 degrees of freedom.
+// noisy returns a tree whose four sequences each ran with two seeds that are 2 points apart. The better seed
+// alternates, so a mean has a variance of 4/3: half of 8 squares over 3 degrees of freedom.
 func noisy(t *testing.T, name string, means ...float64) *simulation.Tree {
 	var lists [][]float64
 	for k, m := range means {
@@ -34,8 +34,7 @@ func noisy(t *testing.T, name string, means ...float64) *simulation.Tree {
 	return treetest.FromAccuracies(t, name, lists...)
 }
 
-// What is compared is told apart only where neither tables nor noise could have made
-// the difference.
+// A difference is inside the noise if the choice of tables or the noise can explain it.
 func TestDifferencesInsideTheNoise(t *testing.T) {
 	trees := []*simulation.Tree{noisy(t, "a", 60, 64, 63, 50), noisy(t, "b", 60, 65, 63.5, 49),
 		noisy(t, "c", 61, 64, 63, 52)}
@@ -46,7 +45,7 @@ func TestDifferencesInsideTheNoise(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, c.Standing("best").Difference)
 	require.Nil(t, c.Standing("nobody"))
-	noise := math.Sqrt(3*2*4/3.0) / 3 // a mean of three differences of two sequences each
+	noise := math.Sqrt(3*2*4/3.0) / 3 // a mean of three differences between two sequences each
 	for name, want := range map[string]Difference{
 		"both":  {Mean: 0, Noise: 0, Inside: true},
 		"near":  {Mean: 3.5 / 3, Noise: noise, Inside: true},
@@ -58,7 +57,7 @@ func TestDifferencesInsideTheNoise(t *testing.T) {
 		require.Equal(t, want.Inside, got.Inside, name)
 		require.True(t, got.OverTables.Low <= got.Mean+1e-9 && got.Mean <= got.OverTables.High+1e-9)
 	}
-	// Who draws is less noisy than one sequence.
+	// A policy that draws is less noisy than one sequence.
 	require.InDelta(t, math.Sqrt(3*(0.75*0.75+3*0.0625)*4/3)/3, c.Standing("draws").Difference.Noise, 1e-9)
 	require.InDelta(t, c.Floor, (c.Tables[0].Floor+c.Tables[1].Floor+c.Tables[2].Floor)/3, 1e-12)
 
@@ -77,7 +76,7 @@ func TestDifferencesInsideTheNoise(t *testing.T) {
 	require.ErrorContains(t, err, "got 0 tables")
 }
 
-// Several seeds are one line: the mean of what they do, and how far they differ.
+// Several seeds form one standing: the mean over seeds, and how far the seeds differ.
 func TestSeedsAreOneLine(t *testing.T) {
 	trees := []*simulation.Tree{noisy(t, "a", 60, 64, 62, 50), noisy(t, "b", 60, 64, 62, 50)}
 	c, err := Compare(trees, []Candidate{candidate("policy", Oracle(), Constant("", "deepen:0"), Oracle(), Constant("",
@@ -98,8 +97,7 @@ func TestSeedsAreOneLine(t *testing.T) {
 	require.InDelta(t, 2, v.Rank, 1e-9, "of the first and the third")
 }
 
-// Tables need not offer the same actions: who cannot choose in one is not compared over
-// all.
+// Tables need not offer the same actions. A candidate that cannot choose on one table is not compared over all tables.
 func TestRivalsOfUnequalTables(t *testing.T) {
 	a := treetest.FromAccuracies(t, "a", []float64{60}, []float64{64}, []float64{61}, []float64{50})
 	b := treetest.Random(t, "b", 3, rand.New(rand.NewPCG(5, 7)), 0)
@@ -122,7 +120,7 @@ func TestRivalsOfUnequalTables(t *testing.T) {
 	require.ErrorContains(t, err, "got no tables")
 }
 
-// Tables of one group may be alike: drawing whole groups leaves more open.
+// Tables of one group may be similar, so the interval over groups is wider than the interval over tables.
 func TestIntervalsOverGroups(t *testing.T) {
 	g, alone := newGroups(), newGroups()
 	for k, name := range []string{"a", "a", "a", "a", "b", "b", "b", "b"} {
@@ -136,7 +134,7 @@ func TestIntervalsOverGroups(t *testing.T) {
 	require.Nil(t, groups)
 }
 
-// What noise is read from has an order, so the same table gives the same bits.
+// Noise is summed in a fixed order, so the same table gives the same bits.
 func TestNoiseHasTheSameBits(t *testing.T) {
 	tree := treetest.Random(t, "a", 4, rand.New(rand.NewPCG(5, 7)), 0)
 	for k := range tree.Records {
@@ -157,7 +155,7 @@ func twoSeeds(by By) LeaveOutOptions {
 	return LeaveOutOptions{By: by, Ways: []Way{{Options: []learning.Options{o}}}, Seeds: []uint64{4, 7}, AtOnce: 2}
 }
 
-// Each table is judged once, by policies and baselines that have seen the other groups.
+// Each table is evaluated once, by policies and baselines that learned from the other groups.
 func TestCompareLeftOut(t *testing.T) {
 	trees := treetest.RandomTrees(t, 4)
 	trees[3].Network = "another"
@@ -201,7 +199,7 @@ func TestCompareLeftOut(t *testing.T) {
 	}
 }
 
-// Held-out tables are left out together, and differences are relative to the baselines that were named.
+// Held-out tables are left out together, and differences are relative to the baselines in Against.
 func TestHeldOutTogether(t *testing.T) {
 	trees := treetest.RandomTrees(t, 4)
 	o := twoSeeds(ByHeld(trees[2:]))
@@ -244,8 +242,7 @@ func TestHeldOutTogether(t *testing.T) {
 		curved(t, "a", "deepen:0", [2]float64{0.5, 0.1}, []float64{0.5, 0.7, 0.8, 0.4}, make([]float64, 6))}), "gains")
 }
 
-// The best of several options is found on what is learned from alone, and votes are of
-// as many as asked.
+// Tuning selects among several options on the training tables alone. With Together = 1, there is no vote.
 func TestCompareLeftOutTunes(t *testing.T) {
 	o := twoSeeds(nil)
 	idle, quick := o.Ways[0].Options[0], o.Ways[0].Options[0]
@@ -294,7 +291,7 @@ func TestWhatCannotBeLeftOut(t *testing.T) {
 	require.Equal(t, []int{10, 10, 1, 1}, []int{len(o.Seeds), o.Together, o.AtOnce, len(o.Ways)})
 }
 
-// A policy that has not learned of what a table offers would choose by chance.
+// A policy that did not learn the actions of a table is refused.
 func TestPoliciesOfOtherKinds(t *testing.T) {
 	tree := treetest.RandomTrees(t, 1)[0]
 	p, err := decider.NewStructural(decider.StructuralShape{}, decider.Scale{}, decider.Scale{}, 1)
@@ -317,7 +314,7 @@ func TestPoliciesOfOtherKinds(t *testing.T) {
 	require.ErrorContains(t, err, "not a number")
 }
 
-// A table under two names is refused: it would be learned from when it is left out.
+// A table under two names is refused, because policies would learn from it while it is left out.
 func TestLeaveOutNoticesATableUnderTwoNames(t *testing.T) {
 	trees := treetest.RandomTrees(t, 3)
 	table, again := *trees[0].Table, *trees[0]

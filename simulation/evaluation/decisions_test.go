@@ -9,14 +9,13 @@ import (
 	"graft/simulation/treetest"
 )
 
-// A choice counts by the best sequence behind it, at decisions that are not reached too.
+// A choice counts by the best sequence after it, also at decisions that are not reached.
 func TestDecisionsWithinNoiseOfTheBest(t *testing.T) {
 	first := follower{"first", func(*simulation.Tree) (func(int) ([]float64, error), error) {
 		return func(int) ([]float64, error) { return []float64{0.6, 0.4}, nil }, nil
 	}}
 	apart := treetest.FromAccuracies(t, "apart", []float64{60}, []float64{64}, []float64{61}, []float64{50})
-	// The noise of a difference is 1.15 points, and the best sequences behind the first choices
-	// differ by 1.
+	// The noise of a difference is 1.15 points, and the best sequences after the first choices differ by 1.
 	close := treetest.FromAccuracies(t, "close", []float64{59.3, 60.7071}, []float64{63.2071, 61.8},
 		[]float64{60.7929, 62.2}, []float64{50.7071, 49.3})
 	for _, c := range []struct {

@@ -38,8 +38,7 @@ func TestVerdicts(t *testing.T) {
 	require.Len(t, got, 7)
 }
 
-// One step ahead is not the optimum where what is good alone is not good before
-// something else.
+// One step ahead misses the optimum if the best action now excludes a better sequence later.
 func TestOneStepIsGreedy(t *testing.T) {
 	tree := treetest.FromAccuracies(t, "a", []float64{55}, []float64{60}, []float64{70}, []float64{58})
 	scores, err := Evaluate([]*simulation.Tree{tree}, OneStep())
@@ -48,10 +47,10 @@ func TestOneStepIsGreedy(t *testing.T) {
 	require.InDelta(t, 10, scores[0].Regret, 1e-9)
 }
 
-// Ranks that the noise could exchange are shown as such.
+// The range of ranks covers the ranks that noise can exchange.
 func TestTiesInsideTheNoise(t *testing.T) {
-	// Seeds are 1.4 points apart, the better one by turns: a mean of two has a deviation of 0.82
-	// and a difference of means 1.15.
+	// Seeds are 1.4 points apart, and the better seed alternates. A mean of two has a deviation of 0.82, and a
+	// difference of means has 1.15.
 	tree := treetest.FromAccuracies(t, "a", []float64{59.3, 60.7071}, []float64{63.2071, 61.8},
 		[]float64{60.1, 61.5071}, []float64{50.7071, 49.3})
 	noise, source := Noise(tree.Table)
@@ -70,8 +69,7 @@ func TestTiesInsideTheNoise(t *testing.T) {
 	}
 }
 
-// The range of ranks of a policy that draws contains its rank, although an average of
-// accuracies may lie in a gap of them.
+// The range of ranks of a policy that draws contains its rank, even if its mean accuracy lies in a gap.
 func TestRanksOfDraws(t *testing.T) {
 	tree := treetest.FromAccuracies(t, "a", []float64{90, 90.01}, []float64{89, 89.01}, []float64{88, 88.01},
 		[]float64{10, 10.01})
@@ -81,8 +79,7 @@ func TestRanksOfDraws(t *testing.T) {
 		"not the ranks beside the mean accuracy, 4 and 3")
 }
 
-// Without several seeds noise is read from sequences of the same actions; where there
-// are none, it is said so.
+// Without several seeds, noise is estimated from sequences of the same actions. Without such sequences, it is unknown.
 func TestNoiseOfOrders(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 8))
 	tree := treetest.Random(t, "a", 4, random, 0)
@@ -97,7 +94,7 @@ func TestNoiseOfOrders(t *testing.T) {
 	require.Equal(t, NoiseUnknown, source)
 }
 
-// The floor is nothing without noise and grows with it.
+// The noise floor is zero without noise, and grows with it.
 func TestFloor(t *testing.T) {
 	tree, random := treetest.Random(t, "a", 3, rand.New(rand.NewPCG(2, 8)), 0.01), rand.New(rand.NewPCG(3, 8))
 	require.Zero(t, OracleRegret(tree.Table, 0, 10, random))
@@ -115,7 +112,7 @@ func TestSummaries(t *testing.T) {
 	require.Equal(t, []any{2, 0.75, 1, 3.0, "b"}, []any{s.Seeds, s.TopFive, s.LowHalf, s.Worst, s.WorstOne})
 }
 
-// Tuning finds the options that learn something.
+// Tuning selects the options that learn something.
 func TestTune(t *testing.T) {
 	o := quick()
 	idle := o
@@ -127,8 +124,7 @@ func TestTune(t *testing.T) {
 	require.Equal(t, 1, best, regrets)
 }
 
-// A policy is followed from the root, and what it would draw is as likely as its
-// probabilities say.
+// A policy is followed from the root. The probability of a sequence is the product of the probabilities of its choices.
 func TestChoosersOfPolicies(t *testing.T) {
 	tree := treetest.RandomTrees(t, 1)[0]
 	p, err := decider.NewStructural(decider.StructuralShape{}, decider.Scale{}, decider.Scale{}, 1)
@@ -157,7 +153,7 @@ func TestChoosersOfPolicies(t *testing.T) {
 		"that consists only of widen:1")
 }
 
-// quick is options for few steps.
+// quick returns options with few steps.
 func quick() learning.Options {
 	o := learning.NewOptions()
 	o.Hidden, o.Steps, o.Seed = 8, 40, 3

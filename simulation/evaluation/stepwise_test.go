@@ -16,7 +16,7 @@ import (
 	"graft/simulation/treetest"
 )
 
-// scripted returns the shares of each decision, and records the points.
+// scripted returns given shares at each decision, and records the points.
 type scripted struct {
 	shares [][]float64
 	points []evaluation.Point
@@ -28,7 +28,7 @@ func (s *scripted) Weigh(_ context.Context, m evaluation.Point) ([]float64, erro
 	return s.shares[len(m.Prefix)], s.err
 }
 
-// evaluate scores a scripted policy on a table whose sequences begin with a network.
+// evaluate scores a scripted policy on a table whose sequences start with a network.
 func evaluate(t *testing.T, table *tables.Table, network string,
 	s *scripted) (evaluation.Score, []evaluation.Step, error) {
 	n, err := model.Zoo(network, model.ZooOptions{})
@@ -83,8 +83,7 @@ func TestPlainPoliciesOnATable(t *testing.T) {
 	require.Equal(t, 3.0, scores[1].Rank, "equals have one rank")
 }
 
-// Where the actions depend on the network, those to choose from are the table's
-// sequences' own.
+// If the actions depend on the network, the choices are the actions of the table's sequences.
 func TestActionsThatDependOnTheNetwork(t *testing.T) {
 	record := func(left, accuracy float64, sequence ...string) tables.Record {
 		return tables.Record{Sequence: sequence, Left: []float64{left, left - 1},

@@ -29,7 +29,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// claims lets one worker of this process have a segment at a time.
+// claims gives a segment to one worker of this process at a time.
 type claims struct{ taken sync.Map }
 
 func (c *claims) Take(ctx context.Context, key string) (context.Context, func(), error) {
@@ -39,16 +39,15 @@ func (c *claims) Take(ctx context.Context, key string) (context.Context, func(),
 	return ctx, func() { c.taken.Delete(key) }, nil
 }
 
-// testScenario is a small scenario whose segments take milliseconds, and all that is needed to run
-// it.
+// testScenario is a small scenario whose segments take milliseconds, with everything that runs it.
 type testScenario struct {
 	t        testing.TB
 	fsys     files.FS
 	dir      string
 	plan     Plan
 	executor *Executor
-	policy   *decider.Structural // of the design likely
-	paths    []string            // that sequences took, as they were told
+	policy   *decider.Structural // for the design likely
+	paths    []string            // segments that workers ran, in order
 	mu       sync.Mutex
 }
 
@@ -81,7 +80,7 @@ func newScenario(t testing.TB, s *torch.Scope, decisions int, seeds ...int64) *t
 	return p
 }
 
-// network is as small as one with blocks of each kind can be.
+// network returns a smallest network with blocks of each kind.
 func (p *testScenario) network() *model.Network {
 	block := func(name string, layers ...model.Layer) model.Child {
 		c := &model.Container{}
@@ -114,7 +113,7 @@ func (p *testScenario) space() Space {
 	return g
 }
 
-// grid reads the scenario's files anew, as another process would.
+// grid reads the scenario's files again, as another process would.
 func (p *testScenario) grid() *Grid {
 	store, err := OpenStore(p.fsys, filepath.Join(p.dir, "cache"))
 	require.NoError(p.t, err)
@@ -125,7 +124,7 @@ func (p *testScenario) grid() *Grid {
 	return g
 }
 
-// worker notes what it runs.
+// worker returns a worker that records the segments that it runs.
 func (p *testScenario) worker(leases Leases) Worker {
 	return Worker{Executor: p.executor, Leases: leases, Wait: func(context.Context) { time.Sleep(time.Millisecond) },
 		Tell: func(l Segment, o *Outcome, err error) {
@@ -137,7 +136,7 @@ func (p *testScenario) worker(leases Leases) Worker {
 		}}
 }
 
-// table is the bytes of the table.
+// table writes the table and returns the bytes of its files.
 func (p *testScenario) table() map[string]string {
 	dir := filepath.Join(p.dir, "table")
 	_, err := p.grid().WriteTable(files.OS{}, dir)
@@ -159,7 +158,7 @@ func (p *testScenario) table() map[string]string {
 	return bytes
 }
 
-// alone runs a sequence from its beginning to its end, without a tree.
+// alone runs a sequence from beginning to end without a tree. It returns the outcome and the number of steps.
 func (p *testScenario) alone(sequence []string, seed int64) (*trainer.Outcome, int64) {
 	var outcome *trainer.Outcome
 	var steps int64
@@ -183,15 +182,14 @@ func (p *testScenario) alone(sequence []string, seed int64) (*trainer.Outcome, i
 }
 
 func inScenario(t testing.TB, decisions int, seeds []int64, do func(p *testScenario)) {
-	require.NoError(t, torch.SetThreads(1)) // segments are too short for more
+	require.NoError(t, torch.SetThreads(1)) // segments are too short for more threads
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		do(newScenario(t, s, decisions, seeds...))
 		return nil
 	}))
 }
 
-// Every sequence has the bits that it has when it is run alone, and nothing is trained
-// twice.
+// Every sequence gives the same bits as alone, and no segment is trained twice.
 func TestTheTreeTrainsEachSegmentOnce(t *testing.T) {
 	inScenario(t, 3, []int64{1}, func(p *testScenario) {
 		require.NoError(t, p.grid().Work(context.Background(), p.worker(&claims{})))
@@ -234,7 +232,7 @@ func TestTheTreeTrainsEachSegmentOnce(t *testing.T) {
 	})
 }
 
-// However many workers there are, the table has the same bytes.
+// The number of workers does not change the bytes of the table.
 func TestWorkersAgree(t *testing.T) {
 	var want map[string]string
 	for _, workers := range []int{1, 2, 4} {
@@ -257,8 +255,7 @@ func TestWorkersAgree(t *testing.T) {
 	}
 }
 
-// What is known is not run again, what is damaged is, and a stop in the middle of a
-// segment costs nothing.
+// A known segment does not run again, a damaged one does, and a stop in the middle of a segment loses nothing.
 func TestNothingIsLostAndNothingDoneTwice(t *testing.T) {
 	inScenario(t, 2, []int64{1}, func(p *testScenario) {
 		require.NoError(t, p.grid().Work(context.Background(), p.worker(&claims{})))
@@ -304,8 +301,7 @@ func TestNothingIsLostAndNothingDoneTwice(t *testing.T) {
 	})
 }
 
-// A segment that fails is tried again, then left out with what follows it; the others are
-// run.
+// A segment that fails is tried again, then left out with its successors. The other segments run.
 func TestSegmentsThatFail(t *testing.T) {
 	inScenario(t, 2, []int64{1, 2}, func(p *testScenario) {
 		begin, tried := p.executor.Begin, 0
@@ -335,7 +331,7 @@ func TestSegmentsThatFail(t *testing.T) {
 	})
 }
 
-// Sequences whose decisions come at times of the budget, without events, have the bits that they have alone.
+// Sequences whose decisions come at times of the budget, without events, give the same bits as alone.
 func TestTreesOfTimesOfDecisions(t *testing.T) {
 	for name, adapt := range map[string]trainer.Adapt{
 		"periodic": {When: trainer.WhenPeriodic, Interval: 0.3, MaxDecisions: 2},
@@ -370,7 +366,7 @@ func TestTreesOfTimesOfDecisions(t *testing.T) {
 	}
 }
 
-// A job whose time is over before all decisions says so.
+// A failure says that the budget ended before all decisions.
 func TestTooFewDecisions(t *testing.T) {
 	inScenario(t, 2, []int64{1}, func(p *testScenario) {
 		p.plan.Scenario.Decisions = 3
@@ -382,7 +378,7 @@ func TestTooFewDecisions(t *testing.T) {
 	})
 }
 
-// faultStep is the distance between injected faults; 1 is each operation.
+// faultStep returns the distance between injected faults, in file operations.
 func faultStep() int {
 	if os.Getenv("GRAFT_LONG") != "" {
 		return 1
@@ -390,8 +386,7 @@ func faultStep() int {
 	return 14
 }
 
-// Whatever goes wrong with a write, a worker on a disk that is well again ends with
-// the same table.
+// After any write fault, a worker on a sound disk completes the same table.
 func TestGridsSurviveFaults(t *testing.T) {
 	inScenario(t, 1, []int64{1}, func(p *testScenario) {
 		require.NoError(t, p.grid().Work(context.Background(), p.worker(&claims{})))
@@ -416,7 +411,7 @@ func TestGridsSurviveFaults(t *testing.T) {
 	})
 }
 
-// Each design takes the sequences that it says, the same whatever was known when.
+// Each design selects the same sequences with any number of workers.
 func TestDesigns(t *testing.T) {
 	policy, err := decider.NewStructural(decider.StructuralShape{}, decider.Scale{}, decider.Scale{}, 3)
 	require.NoError(t, err)
@@ -469,7 +464,7 @@ func TestDesigns(t *testing.T) {
 	}
 }
 
-// Of choices that follow from the network there are as many as fit it.
+// The space counts only the actions that fit the network at each decision.
 func TestGroundOfKinds(t *testing.T) {
 	inScenario(t, 2, []int64{1}, func(p *testScenario) {
 		g := p.space()
@@ -498,7 +493,7 @@ func TestGroundOfKinds(t *testing.T) {
 	})
 }
 
-// A tree of a hundred decisions is refused by its top, whatever design takes of it.
+// A tree of a hundred decisions is refused early, for every design.
 func TestDeepTreesAreRefused(t *testing.T) {
 	inScenario(t, 100, []int64{1}, func(p *testScenario) {
 		p.plan.Scenario.Actions = nil
@@ -517,8 +512,7 @@ func TestDeepTreesAreRefused(t *testing.T) {
 	})
 }
 
-// An outcome with a right checksum and values that no run can have is moved aside, and
-// its segment runs again.
+// An outcome with a correct checksum and impossible values is moved aside, and its segment runs again.
 func TestOutcomesThatAreImpossible(t *testing.T) {
 	inTheMiddle, atTheEnd := []string{"none"}, []string{"none", "none"}
 	inScenario(t, 2, []int64{1}, func(p *testScenario) {
@@ -580,7 +574,7 @@ func TestOutcomesThatAreImpossible(t *testing.T) {
 	})
 }
 
-// Numbers that are none are no JSON.
+// An outcome whose accuracy is not a number is a fault.
 func TestOutcomesWithoutANumber(t *testing.T) {
 	for _, text := range []string{"NaN", "Infinity", "1e999", `"0.5"`, "null"} {
 		line := outcomeKind + `{"accuracy":` + text + `,"key":"k"}}`
@@ -628,7 +622,7 @@ func TestOutcomesThatAreDamaged(t *testing.T) {
 	require.Zero(t, read.Accuracy, "the first stays")
 }
 
-// What a policy sees of a decision are means over the seeds that know it.
+// A decision's state holds means over the seeds with an outcome.
 func TestStatesAreMeansOverSeeds(t *testing.T) {
 	g := &Grid{}
 	g.Scenario.Budget = 10
@@ -641,12 +635,12 @@ func TestStatesAreMeansOverSeeds(t *testing.T) {
 	}}
 	require.Equal(t, decider.State{Left: 6 * time.Second, Budget: 10 * time.Second, Accuracy: 0.5,
 		Step: 500 * time.Millisecond, Curve: decider.Curve{Loss: 2, Fall: 0.25, Gap: -0.25}}, g.state(b))
-	b.outcomes[0].Loss, b.outcomes[2].Loss = nil, nil // older runs
+	b.outcomes[0].Loss, b.outcomes[2].Loss = nil, nil // older runs have no losses
 	require.Zero(t, g.state(b).Curve)
 }
 
-// Scenarios that differ in the number of decisions alone share the legs before the last decision of the shorter one,
-// and leave each other's outcomes whole.
+// Scenarios that differ only in the number of decisions share the legs before the last decision of the shorter one, and
+// do not damage each other's outcomes.
 func TestScenariosWithOtherDecisionsShareACache(t *testing.T) {
 	inScenario(t, 3, []int64{1}, func(p *testScenario) {
 		for _, decisions := range []int{2, 3, 2, 3} {
@@ -660,8 +654,8 @@ func TestScenariosWithOtherDecisionsShareACache(t *testing.T) {
 	})
 }
 
-// On the wall clock two runs of a segment differ. The outcome and the state in the cache are of one of them, and later
-// segments continue from that, also where a state is made again.
+// On the wall clock, two runs of a segment differ. Later segments continue from the state in the cache, also if another
+// run made it again.
 func TestOutcomesFollowTheStatesTheyContinue(t *testing.T) {
 	inScenario(t, 2, []int64{1}, func(p *testScenario) {
 		steps := time.Duration(0)
@@ -676,7 +670,7 @@ func TestOutcomesFollowTheStatesTheyContinue(t *testing.T) {
 		}
 		first, second := p.grid(), p.grid()
 		a := run(first, root(first))
-		b := run(second, root(second)) // a worker whose lease was lost
+		b := run(second, root(second)) // a worker that lost its lease
 		require.Equal(t, a, b, "the second run takes the first one's outcome")
 
 		second.Store.dropState(root(second).key(), stateSuffix)

@@ -20,7 +20,7 @@ func grown(t *testing.T, trees []*simulation.Tree, o Options) *decider.Structura
 	return p
 }
 
-// An advantage is a choice's mean reward above that of all sequences through its node.
+// An advantage is a choice's mean reward minus the mean reward of all sequences through its node.
 func TestAdvantagesAreByDefinition(t *testing.T) {
 	tree := treetest.RandomTrees(t, 1)[0]
 	rewards := simulation.MeanAccuracies(tree.Table)
@@ -42,7 +42,7 @@ func TestAdvantagesAreByDefinition(t *testing.T) {
 	}
 }
 
-// With leaves of one choice, a tree repeats the advantages that it learned from.
+// With one choice per leaf, a tree reproduces the advantages that it learned from.
 func TestFullyGrownTreesRepeatWhatTheyLearnedFrom(t *testing.T) {
 	tree := treetest.RandomTrees(t, 1)[0]
 	o := Options{Reward: Points, Trees: 1, Leaf: 1}
@@ -57,7 +57,7 @@ func TestFullyGrownTreesRepeatWhatTheyLearnedFrom(t *testing.T) {
 	}
 }
 
-// Leaves hold at least so many choices, and a larger forest begins with the smaller one.
+// Each leaf holds at least the configured number of choices. A larger forest starts with the smaller one.
 func TestForestsFollowTheirOptions(t *testing.T) {
 	trees := treetest.RandomTrees(t, 4)
 	small, large := grown(t, trees, Options{Trees: 3, Leaf: 5, Seed: 7}),
@@ -80,7 +80,7 @@ func TestForestsFollowTheirOptions(t *testing.T) {
 	}
 }
 
-// A study grows a forest for each seed, the same whenever it is run, and tells how good it is.
+// A study grows the same forest for a seed every time, and reports its regret.
 func TestStudiesGrowForests(t *testing.T) {
 	trees := treetest.RandomTrees(t, 3)
 	book := newMemory()
@@ -106,7 +106,7 @@ func TestStudiesGrowForests(t *testing.T) {
 	require.ErrorIs(t, err, ErrStopped)
 }
 
-// Policies of either method decide alike whatever a hidden input says.
+// Hidden inputs do not affect policies of either method.
 func TestHiddenInputsHaveNoEffect(t *testing.T) {
 	trees := treetest.RandomTrees(t, 3)
 	time := []string{"left", "steps_left", "steps_after", "wave1", "wave2"}
@@ -129,7 +129,7 @@ func TestHiddenInputsHaveNoEffect(t *testing.T) {
 	}
 }
 
-// learned is the policy of one seed.
+// learned returns the policy of one seed.
 func learned(t *testing.T, trees []*simulation.Tree, o Options) *decider.Structural {
 	all, err := (&Study{Trees: trees, Options: o, Seeds: []uint64{1}}).Run(context.Background())
 	require.NoError(t, err)

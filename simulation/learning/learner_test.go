@@ -17,14 +17,14 @@ import (
 	"graft/torch/weights"
 )
 
-// quick is options for few steps.
+// quick returns options with few steps.
 func quick() Options {
 	o := NewOptions()
 	o.Hidden, o.Steps, o.Seed = 8, 40, 3
 	return o
 }
 
-// learn learns for some steps, in a scope of its own.
+// withLearner calls a function with a learner, in a scope of its own.
 func withLearner(t *testing.T, trees, held []*simulation.Tree, o Options, body func(l *Learner)) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		l, err := NewLearner(s, trees, held, o)
@@ -34,7 +34,7 @@ func withLearner(t *testing.T, trees, held []*simulation.Tree, o Options, body f
 	}))
 }
 
-// regretOf is the regret of a policy's likeliest sequence in a tree, in points.
+// regretOf returns the regret of a policy's likeliest sequence in a tree, in points.
 func regretOf(t *testing.T, p *decider.Structural, tree *simulation.Tree) float64 {
 	weighed, err := p.Probabilities(simulation.Situations([]*simulation.Tree{tree})...)
 	require.NoError(t, err)
@@ -49,15 +49,14 @@ func advance(t *testing.T, l *Learner, steps int) {
 	}
 }
 
-// toTheEnd learns until there is a reason to stop.
+// toTheEnd learns until the learner stops.
 func toTheEnd(t *testing.T, l *Learner) {
 	for l.Why == "" {
 		advance(t, l, 1)
 	}
 }
 
-// Learning finds the best sequence, exactly as well as by drawing, and says why it
-// ended.
+// Learning finds the best sequence, with exact and with sampled gradients.
 func TestLearningFindsTheBest(t *testing.T) {
 	trees := treetest.RandomTrees(t, 1)
 	for name, change := range map[string]func(o *Options){
@@ -83,7 +82,7 @@ func TestLearningFindsTheBest(t *testing.T) {
 	}
 }
 
-// Learning ends when the aim no longer grows.
+// Learning ends when the objective stops increasing.
 func TestLearningConverges(t *testing.T) {
 	o := quick()
 	o.Steps, o.Window = 2000, 20
@@ -98,8 +97,7 @@ func TestLearningConverges(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// A learner that is restored takes the same steps to the bit, drawn or exact, with
-// something held out or without.
+// A restored learner takes bit-identical steps, sampled or exact, with and without held-out tables.
 func TestLearningGoesOnToTheBit(t *testing.T) {
 	all := treetest.RandomTrees(t, 3)
 	for name, change := range map[string]func(o *Options) []*simulation.Tree{
@@ -152,7 +150,7 @@ func bytesOf(t *testing.T, l *Learner) []byte {
 	return b.Bytes()
 }
 
-// What is held out is not learned from; the best look at it is the result.
+// Held-out tables are not learned from. The result is the policy that was best on them.
 func TestHeldOut(t *testing.T) {
 	all := treetest.RandomTrees(t, 3)
 	o := quick()
@@ -169,7 +167,7 @@ func TestHeldOut(t *testing.T) {
 	})
 }
 
-// The same seed learns the same, however many learn at once.
+// A seed learns the same policy, however many seeds learn at once.
 func TestLearnTreesAtOnce(t *testing.T) {
 	trees := treetest.RandomTrees(t, 2)
 	o := quick()

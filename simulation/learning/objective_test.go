@@ -21,7 +21,7 @@ func drawLogits(t *simulation.Tree, random *rand.Rand) []float64 {
 	return logits
 }
 
-// The gradient of the aim is that of finite differences, whatever beta and entropy.
+// The gradient of the objective equals finite differences, for any beta and entropy.
 func TestExactGradient(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	tree := treetest.Random(t, "a", 3, random, 0.01)
@@ -44,7 +44,7 @@ func TestExactGradient(t *testing.T) {
 	}
 }
 
-// The aim equals its definition, summed over all sequences.
+// The objective equals its definition, summed over all sequences.
 func TestAimIsByDefinition(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 1))
 	tree := treetest.Random(t, "a", 3, random, 0.01)
@@ -68,8 +68,7 @@ func TestAimIsByDefinition(t *testing.T) {
 		"small betas come to the expected reward")
 }
 
-// The mean of many drawn gradients is the exact one within its error, and so is the
-// mean reward.
+// The mean of many sampled gradients equals the exact gradient within its error, and so does the mean reward.
 func TestSampledGradientIsUnbiased(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 1))
 	tree := treetest.Random(t, "a", 2, random, 0.05)
@@ -96,7 +95,7 @@ func TestSampledGradientIsUnbiased(t *testing.T) {
 	}
 }
 
-// The law of a table is found where accuracies follow it, and noise is taken out.
+// Smoothing reproduces accuracies that follow its law, and removes noise.
 func TestSmoothedTables(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 1))
 	clean := treetest.Random(t, "a", 4, rand.New(rand.NewPCG(9, 9)), 0)
@@ -115,7 +114,7 @@ func TestSmoothedTables(t *testing.T) {
 	require.Less(t, after, 0.7*before)
 }
 
-// Rewards have a mean of zero and a deviation of one, in the order of accuracies.
+// Rewards have a mean of zero, a deviation of one and the order of the accuracies.
 func TestRewards(t *testing.T) {
 	tree := treetest.Random(t, "a", 3, rand.New(rand.NewPCG(5, 1)), 0.02)
 	for _, r := range []Reward{Standard, Tangent} {

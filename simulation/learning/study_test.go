@@ -23,14 +23,14 @@ import (
 	"graft/torch/weights"
 )
 
-// memory records all, unless it is told to fail.
+// memory records everything in memory, unless fail returns an error.
 type memory struct {
 	mu    sync.Mutex
 	kept  map[uint64][]byte
 	saves int
 	rows  map[string]Row // by seed and step
 	step  func(p Progress)
-	fail  func() error // asked before a row and before something is kept
+	fail  func() error // called before recording a row or saving a learner
 }
 
 func newMemory() *memory {
@@ -76,7 +76,7 @@ func (m *memory) Load(seed uint64) (*weights.Set, error) {
 	return weights.ReadFrom(bytes.NewReader(text), int64(len(text)), weights.Options{})
 }
 
-// ticking is a clock that goes on by a second whenever somebody looks at it.
+// ticking returns a clock that advances by a second at every call.
 func ticking() func() time.Time {
 	var mu sync.Mutex
 	now := time.Time{}
@@ -88,7 +88,7 @@ func ticking() func() time.Time {
 	}
 }
 
-// classes are studies that differ in what has to be restored.
+// classes returns studies that differ in the state to restore.
 func classes(t *testing.T) map[string]*Study {
 	all := treetest.RandomTrees(t, 3)
 	exact, drawn, stopped := quick(), quick(), quick()
@@ -100,7 +100,7 @@ func classes(t *testing.T) map[string]*Study {
 	return map[string]*Study{"exact": study(exact), "drawn": study(drawn), "held out": study(stopped, all[2])}
 }
 
-// policiesOf are the files of policies and the rows that led to them.
+// policiesOf returns the policies as files, and the rows that led to them.
 func policiesOf(t *testing.T, all []Result) (text string) {
 	for _, l := range all {
 		set, err := l.Policy.Set()
@@ -112,8 +112,7 @@ func policiesOf(t *testing.T, all []Result) (text string) {
 	return text
 }
 
-// A study that is stopped or killed at any step, again and again, learns the same to
-// the bit as one that is left alone.
+// A study that is stopped or killed again and again gives the same bits as an uninterrupted study.
 func TestTreeStudiesGoOnToTheBit(t *testing.T) {
 	for name, study := range classes(t) {
 		t.Run(name, func(t *testing.T) {
@@ -148,8 +147,8 @@ func TestTreeStudiesGoOnToTheBit(t *testing.T) {
 	}
 }
 
-// cutShort runs a study that is stopped, or whose machine fails, after a few steps each
-// time, until it is done. It says how often that was.
+// cutShort runs a study until it is done. Each attempt is stopped, or its recorder fails, after a few steps. It returns
+// the results and the number of failed attempts.
 func cutShort(t *testing.T, study *Study, book *memory, random *rand.Rand) ([]Result, int) {
 	power := errors.New("the power is gone")
 	for ended := 0; ; ended++ {
@@ -183,7 +182,7 @@ func cutShort(t *testing.T, study *Study, book *memory, random *rand.Rand) ([]Re
 	}
 }
 
-// Learners are saved when it is time, when they are stopped and when they are done.
+// Learners are saved at checkpoints, at a stop and at the end.
 func TestTreeStudiesSaveWhenItIsTime(t *testing.T) {
 	study := classes(t)["exact"]
 	study.Seeds, study.AtOnce = study.Seeds[:1], 1
@@ -200,7 +199,7 @@ func TestTreeStudiesSaveWhenItIsTime(t *testing.T) {
 	require.Less(t, saves(10*time.Second, ticking()), 5)
 }
 
-// The first fault stops all seeds, and is told; without a recorder ctx is what stopped.
+// The first fault stops all seeds and is returned. Without a recorder, a stop returns the error of ctx.
 func TestTreeStudiesFail(t *testing.T) {
 	study := classes(t)["exact"]
 	book, full := newMemory(), errors.New("the disk is full")
@@ -238,7 +237,7 @@ func TestTreeStudiesFail(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// Figures are of the policy as it is, and to ask for them changes nothing.
+// Figures describe the current policy, and computing them changes nothing.
 func TestFiguresAreThePolicys(t *testing.T) {
 	trees := treetest.RandomTrees(t, 3)
 	o := quick()
@@ -258,7 +257,7 @@ func TestFiguresAreThePolicys(t *testing.T) {
 			nats := 0.0
 			for _, shares := range weighed {
 				for _, p := range shares {
-					nats -= p * math.Log(p) / float64(len(weighed)) // trees of one size
+					nats -= p * math.Log(p) / float64(len(weighed)) // trees have equal sizes
 				}
 			}
 			require.InDelta(t, nats, row.Entropy, 1e-9)
@@ -273,7 +272,7 @@ func TestFiguresAreThePolicys(t *testing.T) {
 	})
 }
 
-// diskStudy runs a study in a run folder, which may be there already.
+// diskStudy runs a study in a run folder, which may exist.
 func diskStudy(t *testing.T, fsys files.FS, study *Study, path string) ([]Result, error) {
 	run, err := results.Open(fsys, path)
 	if errors.Is(err, results.ErrNoRun) || errors.Is(err, os.ErrNotExist) {
@@ -296,7 +295,7 @@ func diskStudy(t *testing.T, fsys files.FS, study *Study, path string) ([]Result
 	return all, book.Finish(all)
 }
 
-// Whatever the disk does, the study goes on afterwards to the same files.
+// After any disk fault, the study resumes and writes the same files.
 func TestTreeStudiesSurviveTheDisk(t *testing.T) {
 	study := classes(t)["held out"]
 	study.Options.Steps, study.Seeds = 12, study.Seeds[:2]
@@ -329,8 +328,7 @@ func TestTreeStudiesSurviveTheDisk(t *testing.T) {
 	require.Greater(t, failed, 8)
 }
 
-// The table of a study is in order, whoever was faster, and a learner that is damaged
-// is named.
+// The table of a study is in the order of seeds and steps. A damaged learner is named.
 func TestTreeFolder(t *testing.T) {
 	study, path := classes(t)["held out"], filepath.Join(t.TempDir(), "run")
 	all, err := diskStudy(t, files.OS{}, study, path)

@@ -16,32 +16,32 @@ import (
 	"graft/simulation/tables"
 )
 
-// sealed is a line with a checksum that holds, as the format's description has it.
+// sealed returns a line with a valid checksum, as the format's description defines it.
 func sealed(body string) string {
 	return fmt.Sprintf("{\"sum\":\"%08x\",%s\n", crc32.Checksum([]byte(body), crc32.MakeTable(crc32.Castagnoli)), body)
 }
 
-// altered is a line of which a part of the body is another, with a checksum that holds.
+// altered returns a line with a part of its body replaced and a valid checksum.
 func altered(line, from, to string) string {
 	_, body, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ",")
 	return sealed(strings.Replace(body, from, to, 1))
 }
 
-// flipped is a text with a bit of one byte turned.
+// flipped returns a text with a bit of one byte inverted.
 func flipped(text string, at int, bit byte) string {
 	b := []byte(text)
 	b[at] ^= bit
 	return string(b)
 }
 
-// damage is something that befalls a table of which a-1.jsonl has these lines.
+// damage is a change to a table, given the lines of a-1.jsonl, and the faults that a check finds.
 type damage struct {
 	do     func(t *testing.T, dir string, lines []string)
-	says   []string // of each fault, in order: where, the kind and more
-	counts int      // records that are left of eight
+	says   []string // words about each fault, in order: place, kind and more
+	counts int      // records left of eight
 }
 
-// inA is a damage to a-1.jsonl.
+// inA returns a damage to a-1.jsonl.
 func inA(change func(lines []string) []string) func(t *testing.T, dir string, lines []string) {
 	return func(t *testing.T, dir string, lines []string) {
 		overwrite(t, dir, "a-1.jsonl", strings.Join(change(lines), ""))
@@ -231,7 +231,7 @@ var damages = map[string]damage{
 	}, []string{"scenario.json: missing: the file is missing; restore the file from a copy"}, -1},
 }
 
-// otherScenario replaces the scenario by a sound one that is not the records'.
+// otherScenario replaces the scenario by a sound one that does not match the records.
 func otherScenario(t *testing.T, dir string) {
 	other := small
 	other.Budget = 50
@@ -270,7 +270,7 @@ func TestCheckNamesEveryFault(t *testing.T) {
 	}
 }
 
-// requireOriginals says that all that a table has was written.
+// requireOriginals checks that a table holds only records that were written.
 func requireOriginals(t *testing.T, table *tables.Table) {
 	t.Helper()
 	for _, r := range table.Records {
@@ -297,8 +297,7 @@ func requireOriginals(t *testing.T, table *tables.Table) {
 	}
 }
 
-// What a writer finds damaged it leaves alone, and what is torn it takes away; the
-// records that it adds are sound either way.
+// A writer keeps damaged lines and removes torn ones. The records that it adds are sound in both cases.
 func TestWritersGoOnWithDamagedFiles(t *testing.T) {
 	for name, d := range damages {
 		t.Run(name, func(t *testing.T) {
@@ -324,7 +323,7 @@ func TestWritersGoOnWithDamagedFiles(t *testing.T) {
 	}
 }
 
-// Whatever byte of a table is another one, check names it or the content is the same.
+// If any byte of a table changes, Check names a fault or the content is the same.
 func TestEveryByteIsWatched(t *testing.T) {
 	dir := newTable(t)
 	want := check(t, dir)

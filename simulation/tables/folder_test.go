@@ -17,11 +17,11 @@ import (
 	"graft/simulation/tables/tabletest"
 )
 
-// small has four sequences.
+// small is a scenario with four sequences.
 var small = tables.Scenario{Name: "small", Network: "ConvNet2", Dataset: "synthetic", Budget: 40, Start: 10,
 	Decisions: 2, Actions: []string{"deepen:0", "none"}}
 
-// entry makes the record of the k-th sequence of the small scenario with a seed.
+// entry returns the record of the k-th sequence of the small scenario with a seed.
 func entry(k int, seed int64) tables.Entry {
 	s := []string{small.Actions[k/2], small.Actions[k%2]}
 	r := tables.Record{Sequence: s, Left: []float64{30, 20.25},
@@ -33,10 +33,10 @@ func entry(k int, seed int64) tables.Entry {
 	return tables.Entry{Key: tables.Cause{Scenario: small.Digest(), Sequence: s, Seeds: r.Seeds}.Key(), Record: r}
 }
 
-// unsynced does not wait for the disk: the tests here end processes, not machines.
+// unsynced does not wait for the disk, because these tests end processes, not machines.
 type unsynced = tabletest.Unsynced
 
-// write adds entries to a table as a writer of this name would.
+// write adds entries to a table as a writer of this name does.
 func write(t testing.TB, dir, name string, entries ...tables.Entry) {
 	t.Helper()
 	w, err := tables.Open(unsynced{}, dir, tables.WriterOptions{Name: name})
@@ -47,8 +47,7 @@ func write(t testing.TB, dir, name string, entries ...tables.Entry) {
 	require.NoError(t, w.Close())
 }
 
-// newTable makes a table of two writers, each of which has run one seed of all
-// sequences.
+// newTable creates a table of two writers. Each has run one seed of all sequences.
 func newTable(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "table")
@@ -115,12 +114,12 @@ func overwrite(t testing.TB, dir, name, text string) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 }
 
-// A run that was executed twice counts once; it is written once by a writer that knows.
+// A run that is executed twice counts once. A writer that has read the first record does not write the second.
 func TestARunThatWasExecutedTwice(t *testing.T) {
 	dir := newTable(t)
 	before := read(t, dir, "a-1.jsonl")
 	again := entry(0, 1)
-	again.Graft, again.LibTorch = "v0.2.0", "2.1.0" // which is not an outcome
+	again.Graft, again.LibTorch = "v0.2.0", "2.1.0" // versions are not part of the outcome
 	write(t, dir, "a", again, again)
 	require.Equal(t, before, read(t, dir, "a-1.jsonl"))
 
@@ -129,7 +128,7 @@ func TestARunThatWasExecutedTwice(t *testing.T) {
 	two, err := tables.Open(unsynced{}, dir, tables.WriterOptions{Name: "c"})
 	require.NoError(t, err)
 	late := entry(0, 3)
-	for _, w := range []*tables.Writer{one, two} { // neither knows of the other
+	for _, w := range []*tables.Writer{one, two} { // neither sees the other's record
 		require.NoError(t, w.Append(late.Key, late.Record))
 		require.NoError(t, w.Close())
 		require.NoError(t, w.Close(), "to close twice does nothing")
@@ -267,7 +266,7 @@ func TestNothingIsOverwritten(t *testing.T) {
 	require.ErrorContains(t, err, "writer name")
 }
 
-// Of many that create a table at once one succeeds, and all can write it.
+// If many callers create a table at once, one succeeds and all can write it.
 func TestManyCreateOneTable(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "table")
 	made := make(chan error)
@@ -315,13 +314,12 @@ func TestKeysTellCausesApart(t *testing.T) {
 	require.Equal(t, base.Key(), tables.Cause{Scenario: "a", Sequence: []string{"a", "b"}, Seeds: []int64{1}}.Key())
 }
 
-// What the first format looked like is read for as long as there is graft, and is
-// written to the byte as long as it is the format.
+// The first format stays readable. It is also written byte by byte as before while it is the current format.
 func TestTheFirstFormat(t *testing.T) {
 	const kept = "testdata/format1"
 	dir := filepath.Join(t.TempDir(), "table")
 	require.NoError(t, tables.Create(unsynced{}, dir, small, tables.CreateOptions{}))
-	early := func(k int, seed int64) tables.Entry { // before more was known of decisions
+	early := func(k int, seed int64) tables.Entry { // without the values that later versions added
 		e := entry(k, seed)
 		e.Step, e.Before = nil, nil
 		e.Loss, e.Fall, e.Gap, e.After, e.LastStep = nil, nil, nil, nil, 0
@@ -358,7 +356,7 @@ func TestTablesAreOneTree(t *testing.T) {
 	require.True(t, math.IsNaN((&tables.Record{}).Mean()))
 }
 
-// A record without its last step takes that of the same sequence with other seeds.
+// A record without its last step takes the last step of the same sequence with other seeds.
 func TestUnknownLastSteps(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "table")
 	require.NoError(t, tables.Create(unsynced{}, dir, small, tables.CreateOptions{}))

@@ -23,8 +23,7 @@ func fuzzedRecord() recordLine {
 			Networks: []string{"a", "b", "c"}, Profile: "é <", Graft: "v1"}}
 }
 
-// A file of records ends in faults or in records that fit, which are written and read
-// again as they are.
+// Any file of records gives faults or valid records, which writing and reading do not change.
 func FuzzSegment(f *testing.F) {
 	head, err := FormatLine(headKind, headLine{Line: 1, File: "a-1.jsonl",
 		scenarioFile: scenarioFile{tableFormat, fuzzed.Digest(), fuzzed}})
@@ -39,7 +38,7 @@ func FuzzSegment(f *testing.F) {
 	f.Add([]byte(`"record":{"line":2,"key":"","sequence":[],"left_s":[01],"accuracy":[-0.0e1],"seeds":[1.5]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkSegment(t, data)
-		// The checksum would stop nearly everything, so each line is given one that holds.
+		// The checksum would stop nearly everything, so each line gets a valid one.
 		var sealed []byte
 		for _, line := range bytes.Split(data, []byte("\n")) {
 			if body, ok := bytes.CutPrefix(line, []byte(sumHead)); ok && len(body) > sumDigits+len(sumTail) {
@@ -51,7 +50,7 @@ func FuzzSegment(f *testing.F) {
 	})
 }
 
-// checkSegment reads a file of records, heals it as a writer does, and reads it again.
+// checkSegment reads a file of records, repairs it as a writer does, and reads it again.
 func checkSegment(t *testing.T, data []byte) {
 	before, torn := fuzzedSegment(t, data)
 	if before == nil {
@@ -69,7 +68,7 @@ func checkSegment(t *testing.T, data []byte) {
 	require.True(t, torn || bytes.Equal(data, healed) || !bytes.HasSuffix(data, []byte("\n")), "only torn lines go")
 }
 
-// fuzzedSegment reads a file of records; nil is one whose head is rejected.
+// fuzzedSegment reads a file of records. It returns nil if the head is rejected.
 func fuzzedSegment(t *testing.T, data []byte) (s *segment, torn bool) {
 	s = &segment{name: "a-1.jsonl", parser: &parser{}, scenario: fuzzed, digest: fuzzed.Digest()}
 	s.visit = func(e *Entry, f *Fault) bool {
@@ -97,7 +96,7 @@ func fuzzedSegment(t *testing.T, data []byte) (s *segment, torn bool) {
 	return s, torn
 }
 
-// What is read quickly is what a JSON parser reads.
+// The fast parser reads the same record as a JSON parser.
 func FuzzRecord(f *testing.F) {
 	good, err := json.Marshal(fuzzedRecord())
 	require.NoError(f, err)
@@ -124,7 +123,7 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// A scenario's file ends in a fault or in a scenario that is written as it was read.
+// Any scenario file gives a fault or a scenario that writing and reading do not change.
 func FuzzScenario(f *testing.F) {
 	good, err := formatScenario(fuzzed)
 	require.NoError(f, err)
@@ -137,7 +136,7 @@ func FuzzScenario(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkScenario(t, data)
 		var s Scenario
-		if json.Unmarshal(data, &s) == nil { // with the digest that it should have
+		if json.Unmarshal(data, &s) == nil { // with the right digest
 			checkScenario(t, fmt.Appendf(nil, `{"format": 1, "sha256": %q, "scenario": %s}`, s.Digest(), data))
 		}
 	})

@@ -18,12 +18,10 @@ import (
 	"graft/simulation/tables"
 )
 
-// killedDir is the variable that makes the test binary a process that writes a table
-// until it is killed.
+// killedDir is the environment variable that makes the test binary write a table until it is killed.
 const killedDir = "GRAFT_TEST_TABLE"
 
-// crumbs is a file system that writes a few bytes at a time, and slowly, so that a kill
-// falls into the midst of a line.
+// crumbs is a file system that writes a few bytes at a time, and slowly, so a kill falls into the middle of a line.
 type crumbs struct{ unsynced }
 
 type crumbsFile struct{ files.File }
@@ -46,8 +44,8 @@ func (f crumbsFile) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestWritesUntilItIsKilled is no test of its own: it is the process of the next one.
-// It says which seed it has committed, and begins where the table ends.
+// TestWritesUntilItIsKilled is the process that the next test starts. It prints each seed that it has committed, and
+// continues where the table ends.
 func TestWritesUntilItIsKilled(t *testing.T) {
 	dir := os.Getenv(killedDir)
 	if dir == "" {
@@ -57,7 +55,7 @@ func TestWritesUntilItIsKilled(t *testing.T) {
 	require.NoError(t, err)
 	known := map[int64]bool{}
 	table, err := tables.Read(files.OS{}, dir)
-	require.NotNil(t, table, "%v", err) // what is torn is another's
+	require.NotNil(t, table, "%v", err) // a torn line belongs to another process
 	for _, r := range table.Records {
 		for _, seed := range r.Seeds {
 			known[seed] = true
@@ -74,8 +72,8 @@ func TestWritesUntilItIsKilled(t *testing.T) {
 	}
 }
 
-// writeAndKill runs a process that writes, kills it when it has committed so many
-// records or a moment later, and says which seeds it has committed.
+// writeAndKill runs a process that writes, and kills it when it has committed a number of records, or a moment later.
+// It returns the committed seeds.
 func writeAndKill(t *testing.T, dir string, records int, later time.Duration) (seeds []int64) {
 	p := exec.Command(os.Args[0], "-test.run=^TestWritesUntilItIsKilled$")
 	p.Env = append(os.Environ(), killedDir+"="+dir)
@@ -98,8 +96,8 @@ func writeAndKill(t *testing.T, dir string, records int, later time.Duration) (s
 	return seeds
 }
 
-// Two processes at a time write one table, do the same runs, and are killed again and
-// again: no committed record is lost or changed.
+// If two processes write the same runs to one table and are killed again and again, no committed record is lost or
+// changed.
 func TestKilledWritersLoseNothing(t *testing.T) {
 	const atOnce = 2
 	rounds := 8
@@ -134,8 +132,8 @@ func TestKilledWritersLoseNothing(t *testing.T) {
 		torn, len(committed))
 }
 
-// requireCommitted says that all these seeds are in a table, and how many torn lines it
-// has besides, which is all that may be wrong.
+// requireCommitted checks that all these seeds are in a table, and that its only faults are torn lines. It returns
+// their number.
 func requireCommitted(t *testing.T, dir string, seeds map[int64]bool) (torn int) {
 	report := check(t, dir)
 	for _, f := range report.Faults {
@@ -154,8 +152,7 @@ func requireCommitted(t *testing.T, dir string, seeds map[int64]bool) (torn int)
 	return len(report.Faults)
 }
 
-// Many writers with the same runs to do, and one who reads all the while: what is read
-// is sound, and never less than before.
+// While many writers add the same runs, a reader sees a sound table that never shrinks.
 func TestManyWriteAndOneReads(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "table")
 	require.NoError(t, tables.Create(unsynced{}, dir, small, tables.CreateOptions{}))
@@ -182,7 +179,7 @@ func TestManyWriteAndOneReads(t *testing.T) {
 	go func() { all.Wait(); close(done) }()
 	for records, looks := 0, 0; ; looks++ {
 		report := check(t, dir)
-		for _, f := range report.Faults { // what is being written, or about to be
+		for _, f := range report.Faults { // written at this moment
 			require.Contains(t, []tables.FaultKind{tables.Torn, tables.Missing}, f.Kind, "%v", f)
 		}
 		requireOriginals(t, report.Table)

@@ -13,7 +13,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// manyActions make more than 100,000 sequences of four decisions.
+// manyActions returns enough actions for more than 100,000 sequences of four decisions.
 func manyActions() []string {
 	actions := []string{"none"}
 	for k := range 17 {
@@ -25,8 +25,7 @@ func manyActions() []string {
 var large = tables.Scenario{Name: "large", Network: "ConvNet2", Dataset: "cifar10", Budget: 400, Start: 330,
 	Decisions: 4, Actions: manyActions()}
 
-// makeLarge makes a table with records as a simulation would write them, and says how
-// long the appending took.
+// makeLarge creates a table with records as a simulation writes them, and returns the processor time of appending.
 func makeLarge(tb testing.TB, records int) (dir string, took time.Duration) {
 	dir = filepath.Join(tb.TempDir(), "table")
 	require.NoError(tb, tables.Create(files.OS{}, dir, large, tables.CreateOptions{}))
@@ -45,7 +44,7 @@ func makeLarge(tb testing.TB, records int) (dir string, took time.Duration) {
 	return dir, took
 }
 
-// largeEntry is the k-th record of the large table.
+// largeEntry returns the k-th record of the large table.
 func largeEntry(k int) tables.Entry {
 	a := large.Actions
 	n := len(a)
@@ -61,16 +60,15 @@ func largeEntry(k int) tables.Entry {
 	}
 }
 
-// processorTime returns the processor time that the process has used. Other processes do
-// not add to it.
+// processorTime returns the processor time that this process has used.
 func processorTime(tb testing.TB) time.Duration {
 	var u syscall.Rusage
 	require.NoError(tb, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// The bars are a second for checking 100,000 records and 50 µs for appending one. The
-// bounds here are ten times as wide, since other programs use the machine as well.
+// The targets are a second for checking 100,000 records and 50 µs for appending one. The bounds here are ten times as
+// wide, because other programs use the machine as well.
 func TestSpeed(t *testing.T) {
 	const records = 20_000
 	dir, appending := makeLarge(t, records)

@@ -17,18 +17,17 @@ import (
 
 var everyKind = []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash}
 
-// work are the records of a job that fills a table.
+// work returns the records of a job that fills a table.
 func work() []tables.Entry {
 	return []tables.Entry{entry(0, 1), entry(1, 1), entry(2, 1), entry(3, 1), entry(0, 2)}
 }
 
-// job makes a table, or goes on with it, and fills it. It tells what it was told to be
-// committed.
+// job creates a table, or opens it, and fills it. It keeps the acknowledged records.
 type job struct {
 	fsys    files.FS
 	dir     string
 	options tables.WriterOptions
-	retries int // of each record
+	retries int // per record
 
 	acknowledged []tables.Entry
 }
@@ -57,8 +56,7 @@ func (j *job) do() (err error) {
 	return nil
 }
 
-// requireAcknowledged says that a table has what a job was told to be committed, and
-// nothing that was never written.
+// requireAcknowledged checks that a table holds every acknowledged record, and nothing that was never written.
 func requireAcknowledged(t *testing.T, dir string, acknowledged []tables.Entry) {
 	t.Helper()
 	report, err := tables.Check(files.OS{}, dir)
@@ -68,7 +66,7 @@ func requireAcknowledged(t *testing.T, dir string, acknowledged []tables.Entry) 
 	}
 	require.NoError(t, err)
 	requireOriginals(t, report.Table)
-	for _, f := range report.Faults { // what a kill leaves
+	for _, f := range report.Faults { // faults that a kill leaves
 		begun := f.Kind == tables.Missing && strings.Contains(f.Text, "was killed at the start")
 		require.True(t, f.Kind == tables.Torn || begun, "%v", f)
 	}
@@ -79,7 +77,7 @@ func requireAcknowledged(t *testing.T, dir string, acknowledged []tables.Entry) 
 	}
 }
 
-// requireWhole says that a table is as an undisturbed job leaves it.
+// requireWhole checks that a table is as an undisturbed job leaves it.
 func requireWhole(t *testing.T, dir string, where ...any) {
 	t.Helper()
 	report := check(t, dir)
@@ -88,8 +86,8 @@ func requireWhole(t *testing.T, dir string, where ...any) {
 	requireOriginals(t, report.Table)
 }
 
-// Wherever a fault falls, what was acknowledged is there, nothing else is, and the next
-// writer makes the table whole.
+// After a fault at any operation, the table holds every acknowledged record, and nothing that was never written. The
+// next writer completes the table.
 func TestTablesSurviveEveryFault(t *testing.T) {
 	for name, prepare := range map[string]func(t *testing.T, dir string){
 		"a new table":               func(*testing.T, string) {},
@@ -117,7 +115,7 @@ func TestTablesSurviveEveryFault(t *testing.T) {
 	}
 }
 
-// makeTorn makes the table of a writer that was killed in the midst of its third line.
+// makeTorn creates the table of a writer that was killed in the middle of its third line.
 func makeTorn(t *testing.T, dir string) {
 	require.NoError(t, (&job{fsys: unsynced{}, dir: dir}).do())
 	lines := strings.SplitAfter(read(t, dir, "a-1.jsonl"), "\n")
@@ -125,8 +123,8 @@ func makeTorn(t *testing.T, dir string) {
 	overwrite(t, dir, ".a-1.jsonl.0.tmp", "half of a file")
 }
 
-// A writer that is asked again after a fault goes on: the record is committed once, and
-// none is lost, however little of it was on the disk.
+// A writer continues after a fault: a retried record is committed once, and none is lost, however little of it was on
+// the disk.
 func TestWritersTryAgain(t *testing.T) {
 	for _, kind := range []faults.Kind{faults.Fail, faults.Torn} {
 		for _, lazy := range []bool{false, true} {
@@ -138,7 +136,7 @@ func TestWritersTryAgain(t *testing.T) {
 				err := j.do()
 				fired = fsys.Fired()
 				requireAcknowledged(t, dir, j.acknowledged)
-				if err == nil { // the fault fell between the opening and the end
+				if err == nil { // the fault fell between open and close
 					failures++
 					requireWhole(t, dir, "fault at %d", at)
 				}
@@ -148,7 +146,7 @@ func TestWritersTryAgain(t *testing.T) {
 	}
 }
 
-// narrow is a disk with room for so many bytes more.
+// narrow is a disk with room for a limited number of bytes.
 type narrow struct {
 	unsynced
 	room *int
@@ -178,8 +176,7 @@ func (d narrow) within(f files.File, err error) (files.File, error) {
 	return narrowFile{f, d.room}, nil
 }
 
-// A full disk loses nothing, at whatever byte it is full, and a writer goes on when
-// there is room again.
+// A disk that is full at any byte loses nothing, and a writer continues when there is room again.
 func TestFullDisks(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "table")
 	require.NoError(t, tables.Create(unsynced{}, dir, small, tables.CreateOptions{}))
@@ -188,7 +185,7 @@ func TestFullDisks(t *testing.T) {
 	require.NoError(t, err)
 	full := 0
 	for k, e := range work() {
-		for room = 0; ; room = 37 * full { // never enough for the file, then for the line
+		for room = 0; ; room = 37 * full { // too little for the file, then for the line
 			if err = w.Append(e.Key, e.Record); err == nil {
 				break
 			}
@@ -205,7 +202,7 @@ func TestFullDisks(t *testing.T) {
 	requireWhole(t, dir)
 }
 
-// A table that is made in the place of another leaves that one whole, there or aside.
+// Creating a table in the place of another keeps the old table whole, there or aside.
 func TestForceSurvivesEveryFault(t *testing.T) {
 	other := small
 	other.Budget = 50
@@ -233,7 +230,7 @@ func TestForceSurvivesEveryFault(t *testing.T) {
 	}
 }
 
-// What cannot be read is an error or a fault, and never a table that only looks whole.
+// A disk fault while reading gives an error or a fault, never a table that only looks whole.
 func TestReadingNamesEveryFaultOfTheDisk(t *testing.T) {
 	dir := newTable(t)
 	want := check(t, dir)

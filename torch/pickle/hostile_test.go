@@ -103,8 +103,7 @@ func TestHostileArrays(t *testing.T) {
 	}
 }
 
-// TestFalseLengthsCostNothing reads lengths far beyond the bytes that follow,
-// under limits that would allow them.
+// Lengths far beyond the bytes that follow allocate little, under limits that allow them.
 func TestFalseLengthsCostNothing(t *testing.T) {
 	opt := pickle.Options{MaxBytes: math.MaxInt64, MaxString: math.MaxInt64}
 	var before, after runtime.MemStats
@@ -161,8 +160,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// rewrite checks that a value that can be written reads back to one that is
-// written in the same bytes.
+// rewrite checks that a value that can be written has the same bytes after reading and writing it again.
 func rewrite(t *testing.T, value any) {
 	first := &limited{left: 1 << 16}
 	if pickle.Write(first, value) != nil {
@@ -175,7 +173,7 @@ func rewrite(t *testing.T, value any) {
 	require.Equal(t, first.Bytes(), second.Bytes())
 }
 
-// limited ends the writing of values that grow without end.
+// limited is a buffer that ends the writing of values that grow without end.
 type limited struct {
 	bytes.Buffer
 	left int

@@ -39,7 +39,7 @@ func power(sign int64, exponent uint) *big.Int {
 	return new(big.Int).Mul(big.NewInt(sign), new(big.Int).Lsh(big.NewInt(1), exponent))
 }
 
-// wantValues is the Go side of VALUES in testdata/make.py.
+// wantValues returns the values of VALUES in testdata/make.py.
 func wantValues() map[string]any {
 	return map[string]any{
 		"none": nil, "true": true, "false": false,
@@ -70,7 +70,7 @@ func TestReadEveryProtocol(t *testing.T) {
 	}
 }
 
-// plain shows empty and nil alike, and large ints by their digits.
+// plain makes empty and nil values equal, and returns large ints as digits.
 func plain(value any) any {
 	switch v := value.(type) {
 	case *pickle.List:
@@ -133,7 +133,7 @@ func checkSets(t *testing.T, values *pickle.Dict) {
 	assert.Zero(t, sets.Items[2].(*pickle.Set).Len())
 }
 
-// checkIdentity looks at a list that is held twice and one that holds itself.
+// checkIdentity checks a list that is held twice, and a list that holds itself.
 func checkIdentity(t *testing.T, values *pickle.Dict) {
 	shared, err := pickle.Field[*pickle.List](values, "shared")
 	require.NoError(t, err)
@@ -225,8 +225,7 @@ func checkArrays(t *testing.T, arrays *pickle.Dict) {
 	assert.Equal(t, []any{0.5, -2.0, int64(-3), top, true}, scalars.Items)
 }
 
-// TestReadPython2Array is a batch of CIFAR-10 in small: written by Python 2,
-// where the data are a str and the state has the dtype with three arguments.
+// A batch of CIFAR-10 that Python 2 wrote is read: its data are a str, and its dtype has three arguments.
 func TestReadPython2Array(t *testing.T) {
 	data := "\x80\x02}U\x04datacnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\n" +
 		"K\x00\x85U\x01b\x87R(K\x01K\x01K\x03\x86cnumpy\ndtype\nU\x02u1K\x00K\x01\x87R" +

@@ -16,7 +16,7 @@ import (
 	"graft/torch/weights"
 )
 
-// randomSet has a tensor of random bits for each type, and some odd shapes.
+// randomSet returns a set with a tensor of random bits for each type, in several shapes.
 func randomSet(seed uint64) *weights.Set {
 	random := rand.New(rand.NewPCG(seed, 0))
 	set := &weights.Set{}
@@ -122,7 +122,7 @@ func TestReadWhatIsNoFileOfWeights(t *testing.T) {
 	}
 }
 
-// TestDetect has headers of safetensors whose length looks like a pickle.
+// Detect recognises a safetensors header whose length looks like a pickle.
 func TestDetect(t *testing.T) {
 	for want, head := range map[weights.Format]string{
 		weights.Safetensors: "\x80\x02\x00\x00\x00\x00\x00\x00{}",

@@ -25,8 +25,8 @@ func FuzzReadPTH(f *testing.F) {
 		f.Add(objectOf(f, fixture(f, name)))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		// Checksums protect a real archive from most mutations, so the data are
-		// also taken for the object in a sound one.
+		// Checksums protect a real archive from most mutations, so the data are also read as the object of a sound
+		// archive.
 		if set, err := readBytes(archiveOf(t, data, sixteen), weights.Options{MaxBytes: 1 << 20}); err == nil {
 			checkRewrites(t, set)
 		}
@@ -42,7 +42,7 @@ func FuzzReadPTH(f *testing.F) {
 	})
 }
 
-// objectOf returns the record data.pkl where there is one, and else everything.
+// objectOf returns the record data.pkl, or all data if there is no such record.
 func objectOf(f *testing.F, data []byte) []byte {
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -60,8 +60,7 @@ func objectOf(f *testing.F, data []byte) []byte {
 	return data
 }
 
-// checkRewrites checks that a set that could be read is valid, and that it is kept by
-// each format which can hold it.
+// checkRewrites checks that a set is valid, and that each format that can hold it keeps it.
 func checkRewrites(t *testing.T, set *weights.Set) {
 	require.NoError(t, set.Validate())
 	for _, tensor := range set.Tensors {

@@ -119,8 +119,7 @@ func TestDamagedArchives(t *testing.T) {
 	assert.ErrorIs(t, err, zip.ErrChecksum)
 }
 
-// TestCutShort cuts each file at many places. In a zip file the directory is at
-// the end, in the others every byte is needed.
+// Every truncated file gives an error. A zip file has its directory at the end; the other formats need every byte.
 func TestCutShort(t *testing.T) {
 	var safetensors bytes.Buffer
 	set, err := readBytes(fixture(t, "current.pth"), weights.Options{})

@@ -11,7 +11,7 @@ import (
 	"graft/torch/weights"
 )
 
-// legacyFile is a legacy file of an object and raw storages.
+// legacyFile returns a legacy file of an object and raw storages.
 func legacyFile(t *testing.T, value any, keys []any, raw string) []byte {
 	magic, err := pickle.Read(bytes.NewReader([]byte("\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.")), pickle.Options{})
 	require.NoError(t, err)
@@ -23,7 +23,7 @@ func legacyFile(t *testing.T, value any, keys []any, raw string) []byte {
 	return out.Bytes()
 }
 
-// part is a tensor over a part of storage "r" of four float32.
+// part returns a tensor over a part of storage "r" of four float32.
 func part(offset, items any) pickle.Reduce {
 	one := pickle.Tuple{1}
 	return tensorOf(pickle.Tuple{"storage", global("torch.cuda", "FloatStorage"), "r", "cuda:0", 4,

@@ -12,7 +12,7 @@ import (
 	"graft/torch/weights"
 )
 
-// empty is a safetensors file of so many tensors without items.
+// empty returns a safetensors file of tensors without items.
 func empty(tensors int) []byte {
 	entries := make([]string, tensors)
 	for k := range entries {
@@ -21,7 +21,7 @@ func empty(tensors int) []byte {
 	return safe("{"+strings.Join(entries, ",")+"}", "")
 }
 
-// The memory that a file takes grows with its tensors, and their number is bounded.
+// The number of allocations for a file is proportional to its number of tensors, which is limited.
 func TestManyEmptyTensors(t *testing.T) {
 	allocated := func(tensors int) uint64 {
 		data := empty(tensors)

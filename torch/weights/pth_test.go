@@ -18,7 +18,7 @@ import (
 	"graft/torch/weights"
 )
 
-// fixtures hold the same tensors in each format that PyTorch writes.
+// fixtures holds files with the same tensors, one in each format that PyTorch writes.
 var fixtures = map[string]weights.Format{
 	"current.pth": weights.PTH, "big.pth": weights.PTH, "legacy.pth": weights.PTHLegacy,
 }
@@ -33,7 +33,7 @@ func readBytes(data []byte, opt weights.Options) (*weights.Set, error) {
 	return weights.ReadFrom(bytes.NewReader(data), int64(len(data)), opt)
 }
 
-// expected is a line of testdata/expected.json, or of what Python tells.
+// expected is a line of testdata/expected.json, or of Python's output.
 type expected struct {
 	Name   string
 	DType  weights.DType
@@ -57,7 +57,7 @@ func TestReadWhatPyTorchWrites(t *testing.T) {
 	}
 }
 
-// assertTensors compares values; where want has hashes of bytes, those too.
+// assertTensors compares values, and hashes of bytes if want has them.
 func assertTensors(t *testing.T, want []expected, set *weights.Set) {
 	require.Len(t, set.Tensors, len(want))
 	require.NoError(t, set.Validate())
@@ -75,14 +75,14 @@ func assertTensors(t *testing.T, want []expected, set *weights.Set) {
 	}
 }
 
-// object builds a .pth of an object over storages of bytes, without any check.
+// object returns a .pth file of an object over storages of bytes, without any check.
 func object(t testing.TB, value any, records map[string]string) []byte {
 	var data bytes.Buffer
 	require.NoError(t, pickle.Write(&data, value))
 	return archiveOf(t, data.Bytes(), records)
 }
 
-// archiveOf builds a .pth around the bytes of a pickle.
+// archiveOf returns a .pth file around the bytes of a pickle.
 func archiveOf(t testing.TB, data []byte, records map[string]string) []byte {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
@@ -102,7 +102,7 @@ func archiveOf(t testing.TB, data []byte, records map[string]string) []byte {
 
 func global(module, name string) pickle.Global { return pickle.Global{Module: module, Name: name} }
 
-// tensorOver is a tensor over storage "0" of float32.
+// tensorOver returns a tensor over storage "0" of float32.
 func tensorOver(items any, offset any, shape, stride pickle.Tuple) pickle.Reduce {
 	return tensorOf(pickle.Tuple{"storage", global("torch", "FloatStorage"), "0", "cuda:3", items}, offset,
 		shape, stride)

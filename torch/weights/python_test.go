@@ -42,7 +42,7 @@ func loadInPython(t *testing.T, paths ...string) [][]expected {
 	return all
 }
 
-// TestPyTorchLoadsWhatIsWritten writes random bits of each type.
+// PyTorch loads random bits of each type as they are written.
 func TestPyTorchLoadsWhatIsWritten(t *testing.T) {
 	dir := t.TempDir()
 	set := randomSet(5)
@@ -55,8 +55,7 @@ func TestPyTorchLoadsWhatIsWritten(t *testing.T) {
 	assert.Empty(t, loaded[1])
 }
 
-// quiet leaves out the NaN of random bits, whose payload a conversion may
-// change: processors do not agree on it.
+// quiet clears NaN values among random bits, because processors convert their payloads differently.
 func quiet(t *testing.T, tensors []weights.Tensor) []weights.Tensor {
 	for _, tensor := range tensors {
 		values, err := tensor.Float64s()
@@ -71,8 +70,7 @@ func quiet(t *testing.T, tensors []weights.Tensor) []weights.Tensor {
 	return tensors
 }
 
-// reference is the folder of published files, which is not part of the
-// repository.
+// reference is the folder of published files, outside of the repository.
 const reference = "../../../shared/reference/adaptation"
 
 func published(t *testing.T, pattern string, want int) []string {

@@ -12,7 +12,7 @@ import (
 	"graft/torch/weights"
 )
 
-// safe is a safetensors file of a header and data.
+// safe returns a safetensors file of a header and data.
 func safe(header, data string) []byte {
 	out := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
 	return append(out, header+data...)

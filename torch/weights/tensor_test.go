@@ -50,7 +50,7 @@ func TestFromFloat32s(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// TestHalves compares all 65,536 halves with their definition in IEEE 754.
+// All 65,536 halves equal their definition in IEEE 754.
 func TestHalves(t *testing.T) {
 	data := make([]byte, 0, 2<<16)
 	for bits := range 1 << 16 {

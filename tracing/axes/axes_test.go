@@ -35,7 +35,7 @@ func golden(t *testing.T, name string, g *graph.Graph) {
 	assert.Equal(t, string(want), text.String(), name)
 }
 
-// printAxes writes the axes with the tensors that have them.
+// printAxes writes the axes, and the tensors that have them.
 func printAxes(w io.Writer, a *Axes) {
 	all := a.List()
 	names := map[*Term]string{}
@@ -110,8 +110,7 @@ func archive(t *testing.T, name string) *graph.Graph {
 	return net.Graph
 }
 
-// An operator without a rule fixes the axes that it works on, and a part of the network that it does not
-// reach stays free.
+// An operator without a rule fixes the axes that it works on. A part of the network that it does not reach stays free.
 func TestUnknownOperatorsFixAxes(t *testing.T) {
 	g, err := transformer.New(transformer.Config{Vocabulary: 11, Context: 5, Width: 12, Heads: 4, Depth: 1})
 	require.NoError(t, err)
@@ -123,7 +122,7 @@ func TestUnknownOperatorsFixAxes(t *testing.T) {
 	}
 	onlyUpIsFixed(t, g, "flip.default")
 	for k := range g.Nodes {
-		// an overload that graft does not know, of an operator with a rule
+		// an unknown overload of an operator with a rule
 		if n := &g.Nodes[k]; n.Operator == "flip.default" {
 			n.Operator, n.Returns = "gelu.other", [][]graph.Extent{{{N: 1, Of: "batch"}, {N: 5}, {N: 48}}}
 		}

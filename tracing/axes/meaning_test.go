@@ -8,7 +8,7 @@ import (
 	"graft/model/transformer"
 )
 
-// Names of axes have an index, which readers take for the index of a head: the meaning says what the axis counts.
+// The index in an axis's name looks like the index of a head, so the meaning says what the axis counts.
 func TestMeaningsOfAxes(t *testing.T) {
 	small := transformer.Config{Vocabulary: 11, Context: 5, Width: 12, Heads: 4, Depth: 2}
 	grouped := small

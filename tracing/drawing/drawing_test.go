@@ -31,7 +31,7 @@ func conv(in, out int) *model.Leaf {
 
 func leaf(l model.Layer) *model.Leaf { return &model.Leaf{Layer: l} }
 
-// joined is modules under the names 0, 1, 2 and so on.
+// joined returns a container of modules with the names 0, 1, 2 and so on.
 func joined(join model.Join, mark model.Mark, modules ...model.Module) *model.Container {
 	c := &model.Container{Mark: mark, Flow: model.Flow{Join: join}}
 	for k, m := range modules {
@@ -50,8 +50,7 @@ func network(class string, modules ...model.Module) *model.Network {
 	return &model.Network{Root: root, Input: model.Shape{3, 16, 16}}
 }
 
-// residual has a shortcut that is an edge and one with a layer, and each kind of
-// block.
+// residual returns a network with an identity shortcut, a shortcut with a layer, and each kind of block.
 func residual() *model.Network {
 	norm := func() *model.Leaf { return leaf(model.NewBatchNorm2d(8)) }
 	relu := func() *model.Leaf { return leaf(model.Activate(torch.ReLU)) }
@@ -61,8 +60,7 @@ func residual() *model.Network {
 	return network("Residual", conv(3, 8), block, other, relu())
 }
 
-// branches has concatenations of several, of edges and of one, and joins within
-// joins.
+// branches returns a network with concatenations of layers, of edges and of one branch, and with nested joins.
 func branches() *model.Network {
 	edge := func() model.Module { return chain() }
 	inception := joined(model.Cat, model.Unmarked, conv(8, 4),
@@ -77,7 +75,7 @@ func branches() *model.Network {
 		joined(model.Cat, model.Unmarked, conv(24, 4)))
 }
 
-// wordy has names that fit nowhere.
+// wordy returns a network with names that fit nowhere.
 func wordy() *model.Network {
 	var m model.Module = conv(3, 8)
 	for range 9 {
@@ -86,7 +84,7 @@ func wordy() *model.Network {
 	return network(strings.Repeat("Network", 20_000), m)
 }
 
-// deep has residuals within residuals.
+// deep returns a network of nested residuals.
 func deep() *model.Network {
 	var m model.Module = conv(3, 3)
 	for range 40 {
@@ -143,7 +141,7 @@ func (a area) meets(b area) bool {
 	return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
 }
 
-// element is a part of the drawing as a reader finds it.
+// element is a part of the drawing as a reader parses it.
 type element struct {
 	XMLName  xml.Name
 	X        int       `xml:"x,attr"`
@@ -163,7 +161,7 @@ func (e element) area() area {
 		return area{e.X, e.Y, e.X + e.Width, e.Y + e.Height}
 	}
 	width := measure(e.Text, e.Size)
-	for k, span := range e.Children { // the first is bold
+	for k, span := range e.Children { // the first span is bold
 		width += measure(span.Text, e.Size)*(9-k)/8 + headGap*k
 	}
 	if e.Anchor == "end" {
@@ -172,7 +170,7 @@ func (e element) area() area {
 	return area{e.X, e.Y - e.Size, e.X + width, e.Y + e.Size/3}
 }
 
-// every lists the elements of a name.
+// every returns the elements with a name, at any depth.
 func (e element) every(name string) []element {
 	var found []element
 	for _, child := range e.Children {
@@ -223,7 +221,7 @@ func TestDrawingsAreWhole(t *testing.T) {
 	}
 }
 
-// shown is the boxes of layers, joins and ends, and the frames behind the legend.
+// shown returns the boxes of layers, joins and ends, and the frames outside of the legend.
 func shown(root element) (boxes, frames []area) {
 	for _, r := range root.every("rect") {
 		class, _, _ := strings.Cut(r.Class, " ")

@@ -37,8 +37,8 @@ func TestDrawingsOfGraphsAreTheGoldenOnes(t *testing.T) {
 	}
 }
 
-// Drawings of all graphs of the zoo have their boxes apart and on the page, with every parameter in one of them, and
-// each box but those that make constants is fed.
+// Drawings of all graphs of the zoo have separate boxes on the page, and every parameter in one of them. Each box has
+// an input, except boxes that make constants.
 func TestDrawingsOfGraphsAreWhole(t *testing.T) {
 	for _, e := range model.ZooEntries() {
 		if !e.IsGraph() {
@@ -83,7 +83,7 @@ func TestDrawingsOfGraphsAreWhole(t *testing.T) {
 	}
 }
 
-// Items of a list that differ are drawn apart.
+// Items of a list that differ are drawn separately.
 func TestItemsThatDifferAreDrawn(t *testing.T) {
 	_, r := drawGraph(t, "ViTTiny32")
 	sections, _ := r.sections()

@@ -11,10 +11,10 @@ import (
 	"graft/net2net"
 )
 
-// The time that the virtual clock takes for the cost of a step, with a profile of operators in which a relative of the
-// network was measured:
+// BenchmarkCostOfAStep measures how long the virtual clock takes for the cost of a step. The profile has operators and
+// a measured relative of the network.
 //
-//   - grown: a network for the first time, after surgery changed it, whose operators other networks had before
+//   - grown: a network for the first time, after surgery, with operators that other networks had before
 //   - again: the same network again, with a profile
 //   - recent: the same network again, with the clock of a job
 func BenchmarkCostOfAStep(b *testing.B) {
@@ -79,7 +79,7 @@ func TestRecentCostsAreCostsOfTheProfile(t *testing.T) {
 	same()
 }
 
-// rename changes the architecture, but neither operators nor shapes: it names the class of the network's first part.
+// rename changes the class of the network's first part: the architecture changes, but neither operators nor shapes.
 func rename(n *model.Network, class string) {
 	if n.Graph != nil {
 		n.Graph.Modules[1].Class = class

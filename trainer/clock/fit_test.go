@@ -11,15 +11,14 @@ import (
 	"graft/model"
 )
 
-// truth is a device of which all rates are known.
+// truth is a device with known rates.
 var truth = Costs{
 	Step: Rates{CallSeconds: 4e-4, ExampleSeconds: 7e-6, LayerSeconds: 6e-5, OperationSeconds: 3e-11,
 		GroupedSeconds: 1e-9, ByteSeconds: 4e-11, ParameterSeconds: 2e-9},
 	Batch: Rates{CallSeconds: 1e-4, ExampleSeconds: 9e-6, LayerSeconds: 3e-5, OperationSeconds: 1e-11,
 		GroupedSeconds: 1e-10, ByteSeconds: 2e-11, ParameterSeconds: 4e-10}}
 
-// measuredOn returns times of the networks that are measured by default on a device, each
-// time wrong by a factor that a function gives.
+// measuredOn returns times of the default networks on a device, each multiplied by a factor.
 func measuredOn(t testing.TB, c Costs, factor func(k int) float64) (all []Measurement) {
 	subjects, err := Subjects(model.Shape{3, 32, 32}, 10)
 	require.NoError(t, err)
@@ -37,8 +36,7 @@ func measuredOn(t testing.TB, c Costs, factor func(k int) float64) (all []Measur
 
 func exact(int) float64 { return 1 }
 
-// The networks that are measured by default differ enough for every rate to be
-// found, and with exact times a network that was left out is foretold.
+// The default networks differ enough to find every rate. With exact times, a network that is left out is predicted.
 func TestTheRatesOfADeviceAreFound(t *testing.T) {
 	costs, fit := fitCosts(measuredOn(t, truth, exact))
 	for k, name := range RateNames() {
@@ -54,7 +52,7 @@ func TestTheRatesOfADeviceAreFound(t *testing.T) {
 		"it alone has grouped convolutions, so that without it nothing is known of them")
 }
 
-// A network that is measured wrong is named as the worst, by as much as it is wrong.
+// A network with a wrong measurement is named as the worst, with its error.
 func TestTheWorstMissIsNamed(t *testing.T) {
 	measured := measuredOn(t, truth, func(k int) float64 { return map[bool]float64{true: 1.5, false: 1}[k == 9] })
 	_, fit := fitCosts(measured)
@@ -63,8 +61,7 @@ func TestTheWorstMissIsNamed(t *testing.T) {
 	require.Less(t, fit.Step.Median, 0.05)
 }
 
-// With noise as on a machine that is shared, what was left out is foretold about as
-// well as it was measured.
+// With noise as on a shared machine, networks that are left out are predicted about as well as they are measured.
 func TestNoiseIsNotLearned(t *testing.T) {
 	noisy := func(k int) float64 { return 1 + 0.1*math.Sin(float64(7*k)) }
 	_, fit := fitCosts(measuredOn(t, truth, noisy))
@@ -90,8 +87,8 @@ func TestTooFewNetworksGiveNoRates(t *testing.T) {
 	require.Zero(t, p.Costs, "of networks without sizes nothing can be fitted")
 }
 
-// Whatever was measured, no rate is negative, so that more layers, operations,
-// bytes, parameters or examples never take less time.
+// No rate is negative, whatever is measured. So more layers, operations, bytes, parameters or examples never take less
+// time.
 func TestMoreNeverTakesLess(t *testing.T) {
 	all := measuredOn(t, truth, exact)
 	rapid.Check(t, func(t *rapid.T) {
@@ -112,8 +109,8 @@ func TestMoreNeverTakesLess(t *testing.T) {
 	})
 }
 
-// Another batch of a network that was measured lies on the line between two batches,
-// or follows the rates from the nearest, without a jump.
+// The time of a measured network at another batch is on the line between two measured batches, or follows the rates
+// from the nearest, without a jump.
 func TestOtherBatchesOfAMeasuredNetwork(t *testing.T) {
 	size := Size{Layers: 1}
 	m := func(batch int, seconds float64) Measurement {

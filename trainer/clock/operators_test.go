@@ -13,7 +13,7 @@ import (
 	"graft/trainer/operators"
 )
 
-// imported is a profile of the operators of a recorded network.
+// imported returns a profile of the operators of a recorded network, and the network.
 func imported(t *testing.T) (*Profile, *model.Network) {
 	t.Helper()
 	n, err := model.Zoo("BatchNormConvolution", model.ZooOptions{})

@@ -11,7 +11,7 @@ import (
 	"graft/trainer/operators"
 )
 
-// ofDevice is a profile with operators that graft measured.
+// ofDevice returns a profile with operators that graft measured.
 func ofDevice() *Profile {
 	p := &Profile{Name: "device", GraftOperators: operators.Device{Path: operators.Fast, Networks: 3,
 		Operators: []operators.Operator{

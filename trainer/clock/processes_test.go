@@ -9,14 +9,14 @@ import (
 	"graft/model"
 )
 
-// measuredTogether has simple times of two and of four processes.
+// measuredTogether returns simple times of two and of four processes.
 func measuredTogether() []Processes {
 	return []Processes{
 		{Count: 2, Slowdown: 1.5, WaitSeconds: 1e-4, Exchanges: []Exchange{{64, 1e-4}, {1000, 2e-4}, {5000, 1e-3}}},
 		{Count: 4, Slowdown: 2, WaitSeconds: 2e-4, Exchanges: []Exchange{{64, 2e-4}, {5000, 3e-3}}}}
 }
 
-// The time of an exchange is a line between measured sizes.
+// The time of an exchange is interpolated linearly between measured sizes.
 func TestExchangesAreInterpolated(t *testing.T) {
 	s := measuredTogether()[0]
 	for bytes, want := range map[int64]float64{1: 1e-4, 64: 1e-4, 532: 1.5e-4, 1000: 2e-4, 3000: 6e-4, 5000: 1e-3,
@@ -27,8 +27,8 @@ func TestExchangesAreInterpolated(t *testing.T) {
 	assert.InEpsilon(t, 2e-3, one.Seconds(200), 1e-9)
 }
 
-// A step of several devices is a device's share of the batch, slowed down, and the exchanges of the gradients and of
-// each batch normalisation. Between measured numbers of processes, and beyond them, it is a line.
+// A step on several devices costs a device's share of the batch, slowed down, and the exchanges of the gradients and of
+// each batch normalisation. The cost is linear between measured numbers of processes, and beyond them.
 func TestProcessesAreCharged(t *testing.T) {
 	n, err := model.Zoo("BatchNormConvolution", model.ZooOptions{Input: model.Shape{3, 8, 8}})
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func TestProcessesAreCharged(t *testing.T) {
 		assert.InDelta(t, want-share*s.Slowdown, p.ExchangeSeconds(Work{Network: n, Devices: s.Count}), 1e-12)
 	}
 	assert.InDelta(t, 2*40e-3/4, cost(Batches, 4), 1e-9, "whole batches are divided, and processes slow each other")
-	alone := 14e-3 // of 40 images on three devices
+	alone := 14e-3 // for 14 of 40 images, the largest share on three devices
 	at := func(k int) float64 { return p.Processes[k].step(alone, n) }
 	assert.InDelta(t, (at(0)+at(1))/2, cost(Steps, 3), 2e-9)
 	alone = 5e-3
@@ -61,7 +61,7 @@ func TestProcessesAreCharged(t *testing.T) {
 	assert.Zero(t, p.ExchangeSeconds(Work{Network: n, Devices: 1}))
 }
 
-// A fit finds the slowdown and the wait that made the steps.
+// A fit recovers the slowdown and the wait from the times of steps.
 func TestProcessesAreFitted(t *testing.T) {
 	made := measuredTogether()[0]
 	var steps []TogetherStep

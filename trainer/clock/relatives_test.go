@@ -11,11 +11,11 @@ import (
 	"graft/net2net"
 )
 
-// slowClass is measured 2.5 times as slow as the rates of the others say.
+// slowClass takes 2.5 times as long as the rates of the other networks predict.
 const slowClass = "ConvNet2"
 
-// withSlowClass is a profile of the networks that are measured by default, of which one class is slow. Keep says
-// which of its networks are measured.
+// withSlowClass returns a profile of the default networks with one slow class. keep selects the measured networks of
+// the class.
 func withSlowClass(t *testing.T, keep func(m Measurement) bool) *Profile {
 	var measured []Measurement
 	subjects, err := Subjects(model.Shape{3, 32, 32}, 10)
@@ -34,8 +34,8 @@ func withSlowClass(t *testing.T, keep func(m Measurement) bool) *Profile {
 	return p
 }
 
-// grownBy applies one more action to a network, and returns the result with the ratio of the time of a step
-// after it to before.
+// grownBy applies one more action to a network. It returns the result, and the ratio of its step time to the earlier
+// one.
 func grownBy(t *testing.T, p *Profile, n *model.Network, action string) (*model.Network, float64) {
 	a, err := net2net.ParseAction(action)
 	require.NoError(t, err)
@@ -48,8 +48,8 @@ func grownBy(t *testing.T, p *Profile, n *model.Network, action string) (*model.
 	return grown, float64(cost(grown)) / float64(cost(n))
 }
 
-// The cost of a measured network that grows to one that was not measured grows as the rates say: there is no jump from
-// the measured to a fitted time.
+// The cost of a measured network that grows to an unmeasured one grows as the rates say. It does not jump from the
+// measured to a fitted time.
 func TestGrowthOfAMeasuredNetworkDoesNotJump(t *testing.T) {
 	n, err := model.Zoo(slowClass, model.ZooOptions{Input: model.Shape{3, 32, 32}, Classes: 10})
 	require.NoError(t, err)
@@ -73,7 +73,7 @@ func TestGrowthOfAMeasuredNetworkDoesNotJump(t *testing.T) {
 	}
 }
 
-// Networks that run graphs have rates of their own.
+// Networks that run as graphs have their own rates.
 func TestGraphsAreFittedSeparately(t *testing.T) {
 	measured := measuredOn(t, truth, exact)
 	for _, m := range slices.Clone(measured) {
@@ -96,7 +96,7 @@ func TestGraphsAreFittedSeparately(t *testing.T) {
 	require.Equal(t, costs.Step, costs.GraphStep, "without trees all take the rates of graphs")
 }
 
-// A profile says how well it charges what a network grows to.
+// GrowthOf returns how well a profile predicts the networks that a network grows to.
 func TestTheErrorOfGrowthIsKnown(t *testing.T) {
 	n, err := model.Zoo(slowClass, model.ZooOptions{Input: model.Shape{3, 32, 32}, Classes: 10})
 	require.NoError(t, err)
@@ -115,7 +115,7 @@ func TestTheErrorOfGrowthIsKnown(t *testing.T) {
 	require.Equal(t, Growth{}, none)
 }
 
-// Processors that compute multiples of 16 channels are found, and charged by the rounded channels.
+// A fit finds that a processor computes multiples of 16 channels, and charges the rounded channels.
 func TestRoundedChannelsAreFound(t *testing.T) {
 	measured := measuredOn(t, truth, exact)
 	for k, m := range measured {

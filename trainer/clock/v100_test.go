@@ -22,23 +22,22 @@ import (
 // original is the folder of the published results of the original experiments.
 const original = "../../../shared/reference/adaptation"
 
-// An epoch of the original: 50,000 images for training and 10,000 for the test, both
-// in batches of 64.
+// An epoch of the original: 50,000 training images and 10,000 test images, both in batches of 64.
 const (
 	epochSteps    = 782
 	epochBatches  = 157
 	originalBatch = 64
 )
 
-// architecture is a network of the original and which of its blocks were deepened.
+// architecture is a network of the original with some blocks deepened.
 type architecture struct {
 	network string
-	deepen  string // in order, such as 01; empty means none
+	deepen  string // deepened blocks in order, such as 01; empty means none
 }
 
 func (a architecture) String() string { return strings.TrimSpace(a.network + " " + a.deepen) }
 
-// make is the network, deepened as the original did.
+// make returns the network, deepened as the original did.
 func (a architecture) make(t *testing.T) *model.Network {
 	n, err := model.Zoo(a.network, model.ZooOptions{})
 	require.NoError(t, err)
@@ -56,20 +55,20 @@ func (a architecture) size(t *testing.T) Size {
 	return size
 }
 
-// seconds gathers times of an architecture.
+// seconds holds times by architecture.
 type seconds map[architecture][]float64
 
 // published holds all published epoch times of the original.
 type published struct {
 	train seconds // an epoch of training
-	test  seconds // a look at the test images
-	whole seconds // from decision to decision: both, the decision and surgery
-	// added is by how much whole grew in one run, from an epoch to the next, in
-	// which the network had been deepened to the architecture.
+	test  seconds // an evaluation on the test images
+	whole seconds // from decision to decision: training, evaluation, decision and surgery
+	// added is the increase of whole in one run, from an epoch to the next, in which the network was deepened from the
+	// first architecture to the second.
 	added map[[2]architecture][]float64
 }
 
-// readPublished reads all epoch times that there are.
+// readPublished reads all published epoch times.
 func readPublished(t *testing.T) *published {
 	p := &published{seconds{}, seconds{}, seconds{}, map[[2]architecture][]float64{}}
 	runs, err := filepath.Glob(original + "/starting_weights/*")
@@ -98,7 +97,7 @@ func (p *published) readRun(t *testing.T, network, trained, tested, deepen strin
 	}
 }
 
-// readColumns reads a file of index, seconds since the beginning, and a value.
+// readColumns reads a file of index, seconds since the start, and a value.
 func readColumns(t *testing.T, path string) (rows [][]float64) {
 	f, err := os.Open(path)
 	require.NoError(t, err)
@@ -152,9 +151,9 @@ func blocks(actions []int) string {
 	return strings.Join(text, "")
 }
 
-// The unknowns of the derivation.
+// Unknowns of the derivation.
 const (
-	perExample = iota // of a step and of a batch alike: loading images
+	perExample = iota // same for a step and a batch: loading images
 	stepCall
 	stepLayer
 	stepByte
@@ -164,9 +163,8 @@ const (
 	unknowns
 )
 
-// How far apart the medians of what is alike are: the same network takes some 2%
-// more or less from one scenario to another, since the machine was shared, but what
-// a block adds within a run differs by 0.05 s.
+// Noise of medians that should be equal. The machine was shared, so the same network takes about 2% more or less from
+// one scenario to another. The time that a block adds within a run differs by 0.05 s.
 const (
 	levelNoise = 0.02 // of the seconds
 	addedNoise = 0.05 // seconds
@@ -179,8 +177,8 @@ type derivation struct {
 	b []float64
 }
 
-// add says that so many steps and batches of the sizes, the second taken off the
-// first, take so many seconds, give or take the noise.
+// add adds an equation: steps and batches of an architecture, minus other architectures, take this number of seconds,
+// up to the noise.
 func (d *derivation) add(seconds, noise, steps, batches float64, of architecture, less ...architecture) {
 	row := make([]float64, unknowns)
 	count := func(sign float64, s Size) {
@@ -201,10 +199,9 @@ func (d *derivation) add(seconds, noise, steps, batches float64, of architecture
 	d.a, d.b = append(d.a, row), append(d.b, seconds/noise)
 }
 
-// deriveV100 finds the rates that agree best with the published medians. Since all
-// batches were of 64 images, what a batch costs whatever its size is not told apart
-// from what its images cost. In evaluation it is taken for the latter, since images
-// were loaded one by one, and training loads them alike.
+// deriveV100 finds the rates that agree best with the published medians. All batches had 64 images, so the cost per
+// call cannot be separated from the cost per image. Evaluation charges it per image, because images were loaded one by
+// one, and training loads them in the same way.
 func deriveV100(t *testing.T, p *published) Costs {
 	d := &derivation{t: t}
 	each := func(times seconds, steps, batches, less float64) {
@@ -227,13 +224,12 @@ func deriveV100(t *testing.T, p *published) Costs {
 		Batch: Rates{ExampleSeconds: x[perExample], LayerSeconds: x[batchLayer], ByteSeconds: x[batchByte]}}
 }
 
-// deviceTolerance bounds the relative error of the shipped profile against a published median.
-// Medians of the same network in two scenarios are up to 0.9 s of 11 apart.
+// deviceTolerance limits the relative error of the shipped profile against a published median. Medians of the same
+// network in two scenarios differ by up to 0.9 s of 11 s.
 const deviceTolerance = 0.04
 
-// The rates of v100-original are those that follow from the published times, and
-// with them a job is charged for an epoch what the epochs took, before and after
-// deepening.
+// The rates of v100-original follow from the published times. With them, a job is charged for an epoch as long as the
+// published epochs took, before and after deepening.
 func TestV100IsDerived(t *testing.T) {
 	if _, err := os.Stat(original); err != nil {
 		t.Skip("left out: the published results of the original are not here")
@@ -277,8 +273,7 @@ func epochCharge(t *testing.T, of architecture, steps, batches int) time.Duratio
 	return clock.Now()
 }
 
-// compareAdded shows that what a deepened block adds to an epoch is right, which is
-// a small part of the epoch.
+// compareAdded checks the time that a deepened block adds to an epoch, which is a small part of the epoch.
 func compareAdded(t *testing.T, found *published) {
 	var off []float64
 	for step, all := range found.added {

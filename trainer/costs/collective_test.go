@@ -12,7 +12,7 @@ import (
 	"graft/internal/stat"
 )
 
-// All-reduces of the tables are within a few per cent. The V100's ring on 5 devices reaches less than two rings.
+// All-reduce times are within a few per cent of the tables. The V100's ring on 5 devices reaches less than two rings.
 func TestAllReducesOfTheTables(t *testing.T) {
 	for name, most := range map[string]float64{"a100": 0.025, "v100": 0.05} {
 		h, err := Library().Named("hardware", name)
@@ -31,8 +31,8 @@ func TestAllReducesOfTheTables(t *testing.T) {
 	}
 }
 
-// ASTRA-sim's regression test: a ring of 8 devices that sums 1 MiB in 4 chunks, one after the other. Its simulator
-// truncates the times of messages to whole ns and counts 10 ns once per chunk.
+// The time of a ring equals ASTRA-sim's regression test: 8 devices sum 1 MiB in 4 chunks, one after the other. Its
+// simulator truncates the times of messages to whole ns and counts 10 ns once per chunk.
 func TestRingOfASTRASim(t *testing.T) {
 	data, err := os.ReadFile("../../../shared/reference/steptimes/astra/regression.json")
 	if os.IsNotExist(err) {

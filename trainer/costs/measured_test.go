@@ -75,8 +75,8 @@ func measuredRow(t *testing.T, fields []string) row {
 // singleRows returns the rows of one server that may be fitted, and the rows for the test. Observations on the rows
 // that may be fitted decide two settings that the table does not have. Without tensor parallelism, the output layer
 // takes far longer than aligned products, so its vocabulary is not padded. If the layers ran their forward pass again,
-// the best fit would need 2.35 TB/s, more than the memory of any A100 has, and it would predict hidden sizes that were
-// left out worse; so these rows keep their activations.
+// the best fit would need 2.35 TB/s, more than any A100's memory has, and it would predict left-out hidden sizes worse;
+// so these rows keep their activations.
 func singleRows(t *testing.T) (fit, test []row) {
 	parts := map[string]string{}
 	for _, record := range readPublished(t, "split.csv") {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// gpt is a valid model of 1.3 billion parameters.
+// gpt returns a valid model of 1.3 billion parameters.
 func gpt() Transformer {
 	return Transformer{Hidden: 2048, Heads: 16, Layers: 24, Sequence: 1024, Vocabulary: 50257, Padding: 128}
 }
@@ -41,7 +41,7 @@ func TestPlansThatDoNotFit(t *testing.T) {
 	}
 }
 
-// More of any resource never makes an iteration of the same global batch slower, and more work never faster.
+// More of any resource never makes an iteration of the same global batch slower. More work never makes it faster.
 func TestIterationByPlan(t *testing.T) {
 	seconds := func(p Plan) float64 {
 		it, err := a100(t).Iteration(gpt(), p)

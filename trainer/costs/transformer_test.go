@@ -93,8 +93,8 @@ func TestOperatorsOfALayer(t *testing.T) {
 	require.Equal(t, string(want), b.String(), "run the test with -update if this is meant")
 }
 
-// The usual count of a GPT's operations and parameters (Narayanan et al., SC 2021): 72 B s l h^2 (1 + s/6h + V/12lh),
-// here without recomputation.
+// An iteration has the usual numbers of a GPT's operations and parameters (Narayanan et al., SC 2021): 72 B s l h^2 (1
+// + s/6h + V/12lh), here without recomputation.
 func TestOperationsOfAnIteration(t *testing.T) {
 	model := gpt()
 	it, err := a100(t).Iteration(model, Plan{Tensor: 2, Data: 2, Pipeline: 2, MicroBatch: 2, MicroBatches: 8})

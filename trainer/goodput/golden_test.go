@@ -18,7 +18,7 @@ var limits = map[string]Limits{
 	"imagenet": {200, 12800, 20, 200}, "ncf": {256, 32768, 32, 32768}, "yolov3": {8, 512, 4, 8},
 }
 
-// recorded reads recorded values; without them the test is left out.
+// recorded reads recorded values. It skips the test if they are missing.
 func recorded[T any](t *testing.T, name string) (value T) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(reference, name))
@@ -147,8 +147,8 @@ func TestObjectiveOfPollux(t *testing.T) {
 	}
 }
 
-// Fits start where those of the original do. Nearly all end no higher, and many lower: the original stops
-// at kinks of the objective.
+// Fits start where Pollux's fits start. Nearly all end no higher, and many lower, because the original stops at kinks
+// of the objective.
 func TestFitsOfPollux(t *testing.T) {
 	worse, better := 0, 0
 	for k, f := range recorded[struct{ Fits []fit }](t, "fit_perf_params.json").Fits {

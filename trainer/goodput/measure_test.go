@@ -12,7 +12,7 @@ import (
 	"graft/internal/stat"
 )
 
-// squaresOf measures a batch of gradients that is cut into parts.
+// squaresOf returns the squares of a batch of gradients that is cut into parts.
 func squaresOf(batch [][]float64, cuts []int) (s Squares) {
 	mean := func(of [][]float64) float64 {
 		square := 0.0
@@ -36,8 +36,8 @@ func squaresOf(batch [][]float64, cuts []int) (s Squares) {
 	return s
 }
 
-// Gradients whose mean and covariance are known: the estimates agree with them within their own standard
-// errors, for equal and unequal parts.
+// For gradients with known mean and covariance, the estimates agree with them within their own standard errors, for
+// equal and unequal parts.
 func TestMomentsAreUnbiased(t *testing.T) {
 	const dims, draws = 5, 4000
 	for name, cuts := range map[string][]int{"halves": {8}, "unequal parts": {2, 7},
@@ -80,7 +80,7 @@ func TestMomentsOfNothing(t *testing.T) {
 	}
 }
 
-// Average weighs measurements by their age, with weights that add up to one.
+// Average weights measurements by their age, with weights that add up to one.
 func TestAverageForgets(t *testing.T) {
 	var a Average
 	require.Zero(t, a.Moments())

@@ -70,7 +70,7 @@ func (l lawOf) device(t testing.TB, count int) *Device {
 	return r.Device()
 }
 
-// Networks that were not measured are predicted, whatever their family, size and batch.
+// A device predicts networks that were not measured, of any family, size and batch.
 func TestDevicesPredictNetworks(t *testing.T) {
 	l := lawOf{rand.New(rand.NewPCG(1, 2))}
 	d := l.device(t, 160)
@@ -163,8 +163,8 @@ func TestDeviceFaults(t *testing.T) {
 	require.NoError(t, valid.Validate())
 }
 
-// The time of a prediction of a network of about a hundred operators, as a tree and as a graph, by a device whose
-// surfaces were fitted before:
+// BenchmarkDevicePrediction measures a prediction of a network of about a hundred operators, as a tree and as a graph,
+// by a device with fitted surfaces.
 //
 //   - unseen: a new network, and none of its calls was predicted before (the optimizer's were)
 //   - seen: a new network whose calls other networks had before
@@ -198,7 +198,8 @@ func BenchmarkDevicePrediction(b *testing.B) {
 	}
 }
 
-// Devices that an earlier version of graft measured have no number of different operators and fewer names.
+// Devices that an earlier version of graft measured, with fewer names and without the number of different operators,
+// predict nearly the same times.
 func TestDevicesOfEarlierVersions(t *testing.T) {
 	d := (lawOf{rand.New(rand.NewPCG(1, 2))}).device(t, 160)
 	old := &Device{Path: d.Path, Networks: d.Networks}

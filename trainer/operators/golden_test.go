@@ -21,8 +21,8 @@ var update = flag.Bool("update", false, "write the golden predictions again")
 // sameTime is the relative difference of predictions that differ only in the order of their sums.
 const sameTime = 1e-12
 
-// The operators and the predicted times of the networks of the zoo are the golden ones. The first implementation, which
-// formatted texts and interpolated point by point, wrote them.
+// The operators and the predicted times of the zoo's networks equal the golden file. The first implementation, which
+// formatted texts and interpolated point by point, wrote it.
 func TestPredictionsAreGolden(t *testing.T) {
 	const file = "testdata/predictions.txt"
 	l := lawOf{rand.New(rand.NewPCG(1, 2))}

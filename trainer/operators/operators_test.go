@@ -269,7 +269,7 @@ func TestTablesAreValidated(t *testing.T) {
 	}
 }
 
-// Attention with values of another size than queries has no fused kernel, so it costs more.
+// Attention whose values have another size than its queries has no fused kernel, so it costs more.
 func TestUnfusedAttentionCostsMore(t *testing.T) {
 	n := zoo(t, "CharGPT", 16)
 	calls := callsOf(t, n, 4)
@@ -320,7 +320,7 @@ func FuzzFromTrace(f *testing.F) {
 	})
 }
 
-// BenchmarkPredict measures a prediction of a network of about 100 operators that is not remembered.
+// BenchmarkPredict measures a prediction of a network of about 100 operators without the cache.
 func BenchmarkPredict(b *testing.B) {
 	n := zoo(b, "CharGPT", 16)
 	table, err := FromTrace(sampleOf(b, "CharGPT"), n, 0)

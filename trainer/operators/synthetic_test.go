@@ -11,7 +11,7 @@ import (
 	"graft/trainer/costs/kineto"
 )
 
-// law is a device whose times are known.
+// law is a device with known times.
 type law struct {
 	launch    float64 // seconds per operator and direction
 	operation float64 // seconds per operation of a product or a convolution
@@ -86,7 +86,7 @@ func (w *tracer) note(name string, do func()) {
 		w.now-start)
 }
 
-// loss is the time of the synthetic loss and of a wait before the step, in microseconds.
+// loss and wait are the times of the synthetic loss, and before the step, in microseconds.
 const loss, wait = 70, 30
 
 // step adds a training step.
@@ -123,7 +123,7 @@ func (w *tracer) step(calls []Call) {
 	})
 }
 
-// foreach adds an operator on all parameters, which takes as long as the work on each.
+// foreach adds one operator on all parameters. It takes the sum of their times.
 func (w *tracer) foreach(calls []Call) {
 	shapes, work := "", 0.0
 	for k := range calls {

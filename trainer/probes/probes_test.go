@@ -9,13 +9,13 @@ import (
 	"graft/model"
 )
 
-// printOf tells networks apart.
+// printOf returns a text that identifies a network.
 func printOf(t *testing.T, n *model.Network) string {
 	t.Helper()
 	return n.String()
 }
 
-// Every family is drawn, all networks are valid and affordable, and a seed gives the same networks.
+// The probes cover every family, are valid and affordable, and a seed gives the same networks.
 func TestProbesAreDrawn(t *testing.T) {
 	all, err := Draw(Options{Count: 120})
 	require.NoError(t, err)

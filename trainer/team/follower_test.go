@@ -20,7 +20,7 @@ func (idle) Copy(json.RawMessage, torch.Device) ([]*torch.Tensor, error) { retur
 func (idle) Work(json.RawMessage, *torch.Peers) error                    { return nil }
 func (idle) Close()                                                      {}
 
-// A follower that is told to end while it waits for orders says that it leaves.
+// A follower that is stopped while it waits for orders announces that it leaves.
 func TestFollowersAnnounceThatTheyLeave(t *testing.T) {
 	orders, _ := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())

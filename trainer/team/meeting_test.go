@@ -18,7 +18,7 @@ func ask(t *testing.T, s torch.Store, op torch.StoreOp, key, value string, numbe
 	return r
 }
 
-// The store of a group keeps what its members say, within bounds, until the next group.
+// The store of a group keeps the values of its members, within limits, until the next group.
 func TestMeetingsAreBounded(t *testing.T) {
 	var m meetings
 	require.Equal(t, "the group has ended", m.serve(storeCall{}).Error)

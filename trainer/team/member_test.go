@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A member that announced that it leaves has left, also if its process ended before anyone read the answer.
+// A member that announced that it leaves has left, also if its process ended before the answer was read.
 func TestMembersThatPart(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers []answer

@@ -60,7 +60,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "shorter than 16")
 }
 
-// Connections that say nothing do not keep followers out.
+// Silent connections do not keep followers out.
 func TestSlowStrangersKeepNobodyOut(t *testing.T) {
 	n, err := team.ListenFor("127.0.0.1:0", testToken, team.Invitation{Version: testVersion}, means)
 	require.NoError(t, err)

@@ -23,8 +23,8 @@ import (
 	"graft/torch/weights"
 )
 
-// prelude computes what hostile operators read: tensors of several types and numbers of dimensions, empty ones,
-// and numbers that are no index.
+// prelude computes the inputs of hostile operators: tensors of several types and ranks, empty tensors, and numbers that
+// are not valid indices.
 var prelude = strings.Split(`e2 = zeros.default(size=[0, 3])
 e4 = zeros.default(size=[2, 0, 8, 8])
 e1 = zeros.default(size=[0])
@@ -47,7 +47,7 @@ var tensors = []graph.Tensor{{Name: "square", Role: graph.Parameter, DType: weig
 	{Name: "kernel", Role: graph.Parameter, DType: weights.Float32, Shape: []int{4, 3, 3, 3}},
 	{Name: "vector", Role: graph.Parameter, DType: weights.Float32, Shape: []int{3}}}
 
-// hostile is the network of a line.
+// hostile returns the network of the prelude and a line, and an attempt to run it.
 func hostile(line string) (*graph.Graph, graph.Attempt, error) {
 	g := &graph.Graph{Name: "Net", Input: graph.Input{Value: "x", DType: weights.Float32,
 		Shape: []graph.Size{{Name: "batch", N: 2}, {N: 3}}}, Modules: []graph.Module{{Class: "Net"}}, Tensors: tensors}
@@ -71,7 +71,7 @@ func hostile(line string) (*graph.Graph, graph.Attempt, error) {
 	return g, a, g.Check()
 }
 
-// signature is an operator with its arguments.
+// signature holds an operator and its arguments.
 type signature struct {
 	operator  string
 	arguments []parameter
@@ -107,7 +107,7 @@ func signatures(t *testing.T) (all []signature) {
 	return all
 }
 
-// line draws arguments of an operator.
+// line returns a call of the operator with random arguments.
 func (s signature) line(random *rand.Rand) string {
 	var args []string
 	for _, p := range s.arguments {
@@ -169,7 +169,7 @@ func (p parameter) value(random *rand.Rand) string {
 // asHostile makes the test binary run many lines, one after the other.
 const asHostile = "GRAFT_TEST_AS_HOSTILE"
 
-// serveLines runs each line of its input and answers with a line.
+// serveLines runs each input line and writes whether it computed something.
 func serveLines(in io.Reader, out io.Writer) error {
 	if err := torch.Load(); err != nil {
 		return err
@@ -190,8 +190,8 @@ func serveLines(in io.Reader, out io.Writer) error {
 	return lines.Err()
 }
 
-// survey runs lines until one ends the process or takes too long, and returns how many it ran and how many
-// of these computed something.
+// survey runs lines until one ends the process or takes too long. It returns how many lines ran, and how many computed
+// something.
 func survey(t *testing.T, lines []string) (ran, computed int) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -208,7 +208,7 @@ func survey(t *testing.T, lines []string) (ran, computed int) {
 		slow.Reset(patience)
 		ok, err := strconv.ParseBool(answers.Text())
 		if err != nil {
-			continue // a warning of LibTorch's
+			continue // a warning from LibTorch
 		}
 		ran++
 		if ok {
@@ -220,8 +220,8 @@ func survey(t *testing.T, lines []string) (ran, computed int) {
 	return ran, computed
 }
 
-// Any operator that a network may call, with arguments that do not fit, computes something or ends in an error. One
-// that ends the process of a trial is named.
+// Any operator that a network may call computes something or returns an error if its arguments do not fit. An operator
+// that ends the trial process is named.
 func TestHostileOperatorsEndInErrors(t *testing.T) {
 	all, count := signatures(t), 600
 	if os.Getenv("GRAFT_LONG") != "" {

@@ -11,13 +11,13 @@ import (
 	"graft/internal/files"
 )
 
-// asTrial makes the test binary the process of a trial.
+// asTrial makes the test binary run as a trial process.
 const asTrial = "GRAFT_TEST_AS_TRIAL"
 
-// asDying makes the process of a trial end by a fault as soon as the network would run.
+// asDying makes the trial process die by a fault as soon as the network runs.
 const asDying = "GRAFT_TEST_AS_DYING"
 
-// dying is a trace whose process ends when it is written to, if it has to.
+// dying is a trace file. If asDying is set, a write to it kills the process.
 type dying struct{ file *os.File }
 
 func (d dying) Write(p []byte) (int, error) {

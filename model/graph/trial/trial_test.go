@@ -15,7 +15,7 @@ import (
 	"graft/torch/weights"
 )
 
-// chain is a network of these operators on floats of two rows and three columns.
+// chain returns a network of operators on floats of two rows and three columns.
 func chain(t testing.TB, lines ...string) *graph.Graph {
 	g := &graph.Graph{Name: "Net", Input: graph.Input{Value: "x", DType: weights.Float32,
 		Shape: []graph.Size{{Name: "batch", N: 2}, {N: 3}}}, Modules: []graph.Module{{Class: "Net"}}}
@@ -32,7 +32,7 @@ func try(t testing.TB, g *graph.Graph, l Limits) (*graph.Output, error) {
 	return Run(context.Background(), files.OS{}, g, graph.Attempt{Gradients: true}, l)
 }
 
-// A trial returns what the network computes.
+// A trial returns the network's output.
 func TestTrialComputes(t *testing.T) {
 	g := chain(t, "y = add.Scalar(self=%x, other=1.5)")
 	out, err := Run(t.Context(), files.OS{}, g,
@@ -42,8 +42,7 @@ func TestTrialComputes(t *testing.T) {
 	require.NoError(t, Passes(t.Context(), files.OS{}, g, nil))
 }
 
-// Arguments that LibTorch's kernels do not check, and more memory or time than the network needs by its
-// shapes, are errors.
+// A trial that exceeds its memory or time limit is an error, and so are arguments that LibTorch's kernels do not check.
 func TestTrialsThatFail(t *testing.T) {
 	const small, short = 256 << 20, time.Second
 	product := "a = ones.default(size=[1500, 1500])"
@@ -65,7 +64,7 @@ func TestTrialsThatFail(t *testing.T) {
 	}
 }
 
-// Values that double are refused by their shapes, before memory is taken.
+// Values that double are refused by their shapes, before memory is allocated.
 func TestDoublingIsRefused(t *testing.T) {
 	for doublings, says := range map[int]string{33: "three quarters of this machine's memory",
 		60: "too large for the memory of any machine", 70: "too large for the memory of any machine"} {
@@ -78,7 +77,7 @@ func TestDoublingIsRefused(t *testing.T) {
 	}
 }
 
-// A fault of the process is an error with the signal's name, and the next trial is not affected.
+// A signal that ends the process gives an error with the signal's name, and does not affect the next trial.
 func TestFaultsAreErrors(t *testing.T) {
 	g := chain(t, "y = relu.default(self=%x)")
 	t.Setenv(asDying, "1")
@@ -92,7 +91,7 @@ func TestFaultsAreErrors(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// A trial that is cancelled ends with the reason.
+// A cancelled trial returns the cause.
 func TestTrialsCanBeCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	reason := errors.New("enough")
@@ -101,7 +100,7 @@ func TestTrialsCanBeCancelled(t *testing.T) {
 	require.ErrorIs(t, err, reason)
 }
 
-// Operators that divide a tensor into more parts than a network can use are refused before their shapes take memory.
+// Operators that split a tensor into too many parts are refused before their shapes take memory.
 func TestManyPartsAreRefused(t *testing.T) {
 	for _, line := range []string{"y = unbind.int(self=%e, dim=0)", "y = split.Tensor(self=%e, split_size=1)",
 		"y = split.Tensor(self=%e, split_size=0)", "y = chunk.default(self=%e, chunks=10000000)",
@@ -113,7 +112,7 @@ func TestManyPartsAreRefused(t *testing.T) {
 	}
 }
 
-// A step of training holds the outputs, their softmax and its gradient, and the gradients of the weights.
+// A training step holds the outputs, their softmax and its gradient, and the gradients of the weights.
 func TestTrainingNeedsMoreThanAPass(t *testing.T) {
 	require.Equal(t, 8.0, graph.Need{Peak: 5, Weights: 1, Output: 2}.Training())
 	require.Equal(t, 50.0, graph.Need{Peak: 50, Weights: 1, Output: 2}.Training())

@@ -18,7 +18,7 @@ import (
 
 const reference = "../../../../shared/reference/import/cases"
 
-// golden holds the results of PyTorch.
+// golden holds PyTorch's results.
 type golden struct {
 	Inputs []struct {
 		Shape  []int
@@ -33,7 +33,7 @@ type golden struct {
 	} `json:"logits_eval_smaller_batch"`
 }
 
-// smaller are the first examples.
+// smaller returns the golden data for the first examples only.
 func (g golden) smaller() golden {
 	in := g.Inputs[0]
 	rows := g.Small.Shape[0]
@@ -92,7 +92,7 @@ func assertComputes(t *testing.T, net *graph.Imported, g golden) {
 			for _, v := range g.Logits {
 				largest = max(largest, math.Abs(v))
 			}
-			assert.InDeltaSlice(t, g.Logits, got, 5e-6*largest) // the error of onnxruntime is as large
+			assert.InDeltaSlice(t, g.Logits, got, 5e-6*largest) // onnxruntime's error is as large
 		})
 		return nil
 	}))

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// number and text are fields of a protocol buffer.
+// number and text encode fields of a protocol buffer.
 func number(field int, value int64) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(nil, uint64(field)<<3), uint64(value))
 }
@@ -26,7 +26,7 @@ func joined(parts ...[]byte) (all []byte) {
 	return all
 }
 
-// called is a node; attributes are whole numbers.
+// called encodes a node with integer attributes.
 func called(op string, in, out []string, attributes map[string]int64) []byte {
 	var n []byte
 	for _, name := range in {
@@ -42,7 +42,7 @@ func called(op string, in, out []string, attributes map[string]int64) []byte {
 	return text(1, n)
 }
 
-// list is an initializer of whole numbers.
+// list encodes an initializer of integers.
 func list(name string, values ...int64) []byte {
 	t := joined(number(1, int64(len(values))), number(2, 7))
 	for _, v := range values {
@@ -51,19 +51,19 @@ func list(name string, values ...int64) []byte {
 	return text(5, append(t, text(8, name)...))
 }
 
-// valued is an input (field 11) or output (12) of floats of two dimensions.
+// valued encodes an input (field 11) or output (field 12) of floats with two dimensions.
 func valued(field int, name string) []byte {
 	dims := joined(text(1, number(1, 2)), text(1, number(1, 6)))
 	return text(field, joined(text(1, name), text(2, text(1, joined(number(1, 1), text(2, dims))))))
 }
 
-// modelOf is a model with the input x and the output y.
+// modelOf encodes a model with the input x and the output y.
 func modelOf(parts ...[]byte) []byte {
 	graph := joined(append(parts, valued(11, "x"), valued(12, "y"))...)
 	return joined(text(8, number(2, 17)), text(7, graph))
 }
 
-// A model in which ONNX's rules are broken is refused, although operators that run in order could be made of it.
+// A model that breaks ONNX's rules is refused, even if its operators could run in order.
 func TestInvalidModelsAreRefused(t *testing.T) {
 	relu := func(in, out string) []byte { return called("Relu", []string{in}, []string{out}, nil) }
 	require.NoError(t, func() error { _, err := readModel(modelOf(relu("x", "y"))); return err }())

@@ -47,7 +47,7 @@ func TestModelsOfGraftAreRead(t *testing.T) {
 	}
 }
 
-// Networks that run as graphs compute the same after they were written and read.
+// A network that runs as a graph computes the same after export and import.
 func TestGraphsOfGraftAreRead(t *testing.T) {
 	for _, e := range model.ZooEntries() {
 		// too large for a test
@@ -89,7 +89,7 @@ func TestGraphsOfGraftAreRead(t *testing.T) {
 	}
 }
 
-// Operators without a form in ONNX are listed with what to do.
+// An export error lists the operators without a form in ONNX and says what to do.
 func TestGraphsWithoutAFormAreRefused(t *testing.T) {
 	b := graph.NewBuilder("Net", graph.Input{Value: "x", DType: weights.Float32,
 		Shape: []graph.Size{{Name: "batch", N: 2}, {N: 4}}}, weights.Float32)
@@ -116,7 +116,7 @@ func TestMutatedModelsNeverCrash(t *testing.T) {
 	}
 }
 
-// sampleModel is a small network as graft writes it.
+// sampleModel returns a small network as graft writes it.
 func sampleModel(t testing.TB) []byte {
 	var data []byte
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
