@@ -10,7 +10,7 @@ import (
 	"graft/net2net"
 )
 
-// Early deepens the first block that can be while there is time to train what is new.
+// Early deepens the first block that can be deepened, while enough time is left to train the new layer.
 type Early struct {
 	Share float64 // of the budget that must be left; zero is none
 }

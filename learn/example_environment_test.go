@@ -9,14 +9,14 @@ import (
 	"graft/learn"
 )
 
-// Rack runs jobs for a slot each, on three GPUs. In a slot any number of jobs can be started.
+// Rack has three GPUs. Each job runs for one slot, and any number of jobs can start in a slot.
 type Rack struct {
 	random         *rand.Rand
 	slot, free     int
 	waiting, needs [2]int // of small and large jobs: how many, and GPUs of one
 }
 
-// Actions beside starting a small job, 0, and a large one, 1.
+// Actions, in addition to starting a small job (0) or a large job (1).
 const endSlot = 2
 
 // Reset begins an episode.
@@ -26,14 +26,14 @@ func (r *Rack) Reset(random *rand.Rand) error {
 	return nil
 }
 
-// begin begins a slot: new jobs arrive, and all GPUs are free.
+// begin starts a slot: new jobs arrive, and all GPUs are free.
 func (r *Rack) begin() {
 	r.free = 3
 	r.waiting[0] += r.random.IntN(3)
 	r.waiting[1] += r.random.IntN(2)
 }
 
-// Observe returns numbers near one, and the allowed actions. The end of the slot is always allowed.
+// Observe returns inputs of magnitude one and the allowed actions. Ending the slot is always allowed.
 func (r *Rack) Observe() learn.Observation {
 	fits := func(kind int) bool { return r.waiting[kind] > 0 && r.needs[kind] <= r.free }
 	return learn.Observation{
@@ -42,7 +42,7 @@ func (r *Rack) Observe() learn.Observation {
 	}
 }
 
-// Act starts a job, which takes no time, or ends the slot, which costs what waits.
+// Act starts a job, which takes no time, or ends the slot. The cost of a slot is the number of waiting jobs.
 func (r *Rack) Act(action int) (learn.Outcome, error) {
 	if action != endSlot {
 		if r.waiting[action] == 0 || r.needs[action] > r.free {
@@ -58,7 +58,7 @@ func (r *Rack) Act(action int) (learn.Outcome, error) {
 	return learn.Outcome{Reward: -cost, Elapsed: 1, Done: r.slot == 20, Cut: r.slot == 20}, nil
 }
 
-// waits returns the mean number of waiting jobs. Every chooser gets the same jobs.
+// waits returns the mean number of waiting jobs under a policy. All policies get the same jobs.
 func waits(choose func(learn.Observation) int) (sum float64) {
 	const episodes = 50
 	for seed := range uint64(episodes) {

@@ -16,7 +16,7 @@ import (
 	"graft/torch/weights"
 )
 
-// RackLearner learns to schedule a [Rack] by PPO: a step is a rollout and its update.
+// RackLearner learns to schedule a [Rack] by PPO. A step is a rollout and its update.
 type RackLearner struct {
 	model   *learn.MLP
 	rollout *learn.Rollout
@@ -25,7 +25,7 @@ type RackLearner struct {
 	figures learn.PPOFigures
 }
 
-// NewRackLearner draws all that is random from streams of the seed.
+// NewRackLearner returns a learner whose random numbers depend only on the seed.
 func NewRackLearner(seed uint64) (*RackLearner, error) {
 	model, err := learn.NewMLP(learn.MLPOptions{Inputs: 3, Actions: 3, Hidden: []int{16}, Rate: 3e-3},
 		rand.New(rand.NewPCG(seed, 0)))
@@ -36,7 +36,7 @@ func NewRackLearner(seed uint64) (*RackLearner, error) {
 		shuffle: rand.NewPCG(seed, 1)}, nil
 }
 
-// Advance takes a step.
+// Advance runs one step.
 func (l *RackLearner) Advance(ctx context.Context) error {
 	steps, err := learn.PlayAll(ctx, []*learn.Rollout{l.rollout}, 256, 1)
 	if err != nil {
@@ -50,7 +50,7 @@ func (l *RackLearner) Advance(ctx context.Context) error {
 // Steps returns the number of steps taken.
 func (l *RackLearner) Steps() int { return l.steps }
 
-// Ended says why learning ended.
+// Ended returns why learning ended.
 func (l *RackLearner) Ended() string {
 	if l.steps < 10 {
 		return ""
@@ -63,15 +63,15 @@ func (l *RackLearner) Figures() ([]float64, error) {
 	return []float64{l.figures.Entropy, l.figures.ValueLoss}, nil
 }
 
-// rackState is the state beside the tensors.
+// rackState is the learner's state, except tensors.
 type rackState struct {
 	Steps   int
 	Shuffle []byte
 	Rollout learn.RolloutState
 }
 
-// Save returns everything that later steps depend on: weights, moments of the optimizer, streams of random
-// numbers, and the episode that goes on.
+// Save returns everything that later steps depend on: weights, optimizer moments, random streams, and the current
+// episode.
 func (l *RackLearner) Save() (*weights.Set, error) {
 	shuffle, err := l.shuffle.MarshalBinary()
 	if err != nil {
@@ -83,7 +83,7 @@ func (l *RackLearner) Save() (*weights.Set, error) {
 	return set, err
 }
 
-// Restore goes on where Save was called.
+// Restore continues from a saved state.
 func (l *RackLearner) Restore(set *weights.Set) error {
 	var was rackState
 	if err := json.Unmarshal([]byte(set.Metadata["rack"]), &was); err != nil {
@@ -108,8 +108,8 @@ func (s stopper) Step(_ uint64, l learn.Learner) {
 	}
 }
 
-// study learns two seeds in a run folder, which it creates or resumes. It stops after stopAfter steps; zero does not
-// stop.
+// study trains two seeds in a run folder, which it creates or resumes. It stops after stopAfter steps; zero never
+// stops.
 func study(folder string, stopAfter int) error {
 	run, err := results.Open(files.OS{}, folder)
 	if errors.Is(err, results.ErrNoRun) {

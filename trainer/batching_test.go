@@ -127,11 +127,7 @@ func TestKilledRunsKeepTheirBatch(t *testing.T) {
 	want, digest := adaptiveProcess(t, filepath.Join(t.TempDir(), "whole"), -1)
 	require.Positive(t, want.BatchChanges)
 	random := rand.New(rand.NewPCG(1, 1))
-	most := 6
-	if long {
-		most = 100
-	}
-	for kills := 0; kills < most; {
+	for kills := 0; kills < 100; {
 		path := filepath.Join(t.TempDir(), "run")
 		for {
 			outcome, got := adaptiveProcess(t, path, 1+random.IntN(200))

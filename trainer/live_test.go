@@ -93,9 +93,8 @@ func TestLiveChangesAreAsPlannedOnes(t *testing.T) {
 		options trainer.Options
 		list    []asked
 	}{
-		"only a budget": {quick(), nil},
-		`expected direction "up" or "down" and at least one device`: {quick(),
-			[]asked{{100 * ms, up, 2}, {300 * ms, down, 1}}},
+		"only a budget":    {quick(), nil},
+		"up and down":      {quick(), []asked{{100 * ms, up, 2}, {300 * ms, down, 1}}},
 		"before the first": {quick(), []asked{{0, up, 2}}},
 		"down, never up":   {quick(), []asked{{100 * ms, down, 0}}},
 		"by devices alone": {quick(), []asked{{100 * ms, same, 3}, {300 * ms, same, 2}}},
