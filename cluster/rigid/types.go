@@ -21,8 +21,8 @@ type GPUType struct {
 	Name string
 	// Number of nodes with GPUs of this type. Zero means that cluster.vc_file lists them.
 	Nodes int
-	// Number of GPUs per node of this type, at most 64. Zero means the number in cluster.vc_file or, if the file has none,
-	// cluster.gpus_per_node.
+	// Number of GPUs per node of this type, at most 64. Zero means the number in cluster.vc_file or, if the file has
+	// none, cluster.gpus_per_node.
 	PerNode int `config:"gpus_per_node" json:",omitempty"`
 	// Speed of jobs on this type relative to the other types. Zero means 1.
 	Speed float64
@@ -139,8 +139,8 @@ func (o *Options) checkTypes(vcs []trace.VC, path string) error {
 					"with this name, or remove the column \"type\"", vc.Name, path, of.Name)
 			}
 			if other := cmp.Or(o.Types[k].PerNode, sizes[k]); other > 0 && of.GPUs > 0 && other != of.GPUs {
-				return failure.Usagef("nodes of type %q have %d GPUs in virtual cluster %q of %s, but %d elsewhere; give "+
-					"nodes of different sizes different types", of.Name, of.GPUs, vc.Name, path, other)
+				return failure.Usagef("nodes of type %q have %d GPUs in virtual cluster %q of %s, but %d elsewhere; "+
+					"give nodes of different sizes different types", of.Name, of.GPUs, vc.Name, path, other)
 			}
 			sizes[k] = of.GPUs
 		}
