@@ -195,6 +195,7 @@ const (
 	priorWeight  = 0.02 // pulls the effects of growth towards none, and decides where a table has no such growth
 	usualLoss    = -4   // logarithm of a usual loss: about 2% of the gained accuracy
 	lossWeight   = 0.3  // of priorWeight
+	usualMost    = 10   // magnitude of the initial terms beyond which nothing changes but the size of the numbers
 	fitSteps     = 60
 )
 
@@ -227,6 +228,9 @@ func (c *Curve) residuals(paths []path) (r []float64) {
 			}
 		}
 		r = append(r, finalWeight*(last(list)-p.final()))
+	}
+	for _, term := range []float64{c.Rate.Initial, c.Floor.Initial} {
+		r = append(r, priorWeight*max(0, math.Abs(term)-usualMost))
 	}
 	for _, effect := range []float64{c.Rate.Deepen, c.Rate.Widen, c.Floor.Deepen, c.Floor.Widen} {
 		r = append(r, priorWeight*effect)

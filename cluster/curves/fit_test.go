@@ -86,6 +86,20 @@ func TestFitWithoutEarlyAccuracies(t *testing.T) {
 	require.InDelta(t, c.Train(Network{}, c.Chance, 1), f.Train(Network{}, c.Chance, 1), 5e-3)
 }
 
+// The curve of networks that hardly learn without growth has terms that a file may have.
+func TestFitOfNetworksThatHardlyLearn(t *testing.T) {
+	folder := filepath.Join(tabletest.Unpack(t, "../../studies/decades/tables.tar.gz"), "decades")
+	for _, name := range []string{"perceptron-500-textures-short-late", "perceptron-10k-textures-long-early"} {
+		table, err := tables.Read(files.OS{}, filepath.Join(folder, name, "table"))
+		require.NoError(t, err)
+		network, err := table.Origin.Network()
+		require.NoError(t, err)
+		c, err := Fit(table, network)
+		require.NoError(t, err)
+		require.NoError(t, c.validate(), name)
+	}
+}
+
 func TestFitRefusesTables(t *testing.T) {
 	whole := tableOf(t, drawCurve(rand.New(rand.NewPCG(5, 6))), 0)
 	for says, change := range map[string]func(r *tables.Record){

@@ -309,16 +309,19 @@ func valueOf(p Policy, trees []*simulation.Tree) (sum float64, err error) {
 	return sum, nil
 }
 
-// fallBounds returns bounds between the falls of the loss in trees; nil if some falls are unknown.
+// fallBounds returns bounds between the falls of the loss in trees; nil if none is known, as in tables of the original
+// system. Before the first complete epoch of a job, its fall is unknown.
 func fallBounds(trees []*simulation.Tree) []float64 {
 	var falls []float64
 	for _, t := range trees {
 		for _, n := range t.Nodes {
-			if n.Curve == (decider.Curve{}) {
-				return nil
+			if n.Curve != (decider.Curve{}) {
+				falls = append(falls, n.Curve.Fall)
 			}
-			falls = append(falls, n.Curve.Fall)
 		}
+	}
+	if len(falls) == 0 {
+		return nil
 	}
 	slices.Sort(falls)
 	var bounds []float64
@@ -371,7 +374,7 @@ func plateau(action string, bound float64) Policy {
 		return only(t, t.Follow(func(node int) int {
 			n := t.Nodes[node]
 			actions := rolesOf(t, n.Actions())
-			if k := slices.Index(actions, action); k >= 0 && n.Curve.Fall <= bound {
+			if k := slices.Index(actions, action); k >= 0 && n.Curve != (decider.Curve{}) && n.Curve.Fall <= bound {
 				return k
 			}
 			return max(0, slices.Index(actions, tables.None))

@@ -98,6 +98,10 @@ func TestGrowingOnAPlateau(t *testing.T) {
 	require.Equal(t, []string{"none", "deepen:0"}, sequenceOf(t, p, err, a))
 	early := curved(t, "early", "deepen:0", [2]float64{0.1, 0.5}, []float64{0.5, 0.7, 0.8, 0.4}, flat)
 	require.Equal(t, []string{"deepen:0", "none"}, sequenceOf(t, p, err, early))
+	unknown := curved(t, "unknown", "deepen:0", [2]float64{0, 0.05}, []float64{0.5, 0.7, 0.8, 0.4}, flat)
+	unknown.Nodes[0].Curve = decider.Curve{}
+	p, err = Plateau([]*simulation.Tree{a, unknown})
+	require.Equal(t, []string{"none", "deepen:0"}, sequenceOf(t, p, err, unknown), "before the first epoch")
 	_, err = Plateau([]*simulation.Tree{oldTree(t)})
 	require.ErrorContains(t, err, "has no values \"fall\"")
 }

@@ -32,6 +32,7 @@ func Unpack(t testing.TB, path string) string {
 		}
 		content, err := io.ReadAll(archive)
 		require.NoError(t, err)
+		require.NoError(t, os.MkdirAll(filepath.Dir(to), 0o755))
 		require.NoError(t, os.WriteFile(to, content, 0o600))
 	}
 }
