@@ -11,10 +11,10 @@ import (
 	"graft/cluster/trace"
 )
 
-// toy is a scheduler that does what a test says. By itself it starts jobs as they come.
+// toy is a scheduler that runs a function of the test.
 type toy struct {
 	waiting []*Job
-	all     []*Job // that have arrived
+	all     []*Job // arrived jobs
 	act     func(s *toy, p *Pool) int64
 }
 
@@ -35,7 +35,7 @@ func toyPolicy(act func(s *toy, p *Pool) int64) Policy {
 	return Policy{Name: "toy", New: func(Setup) (Scheduler, error) { return &toy{act: act}, nil }}
 }
 
-// smallStudy is jobs of ten seconds on a device each, on a node of two.
+// smallStudy returns a study of jobs of 10 s on one device each, with one node of two devices.
 func smallStudy(jobs int) *Study {
 	s := &Study{VCs: []trace.VC{{Name: "a", Nodes: 1}}, PerNode: 2}
 	for k := range jobs {
@@ -51,8 +51,7 @@ func (m fixedSpeed) Rates(Placement) (float64, float64) { return m.rate, m.rate 
 
 func (m fixedSpeed) Lost(*Job) float64 { return m.lost }
 
-// A scheduler that does what must not be done ends the simulation with an error, and neither
-// lets it go on for ever nor breaks it.
+// A scheduler that breaks the rules ends the simulation with an error. It neither hangs nor crashes it.
 func TestBadSchedulers(t *testing.T) {
 	for name, c := range map[string]struct {
 		act   func(s *toy, p *Pool) int64
@@ -142,7 +141,7 @@ func TestBadSchedulers(t *testing.T) {
 	}
 }
 
-// A job that a scheduler knows of before it arrives cannot be started.
+// A scheduler cannot start a job before the job arrives.
 func TestStartBeforeArrival(t *testing.T) {
 	policy := Policy{Name: "early", New: func(s Setup) (Scheduler, error) {
 		return &toy{act: func(_ *toy, p *Pool) int64 { p.Start(s.Pool.Jobs[3]); return Never }}, nil
@@ -175,7 +174,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A job of a time before the beginning is refused too.
+// A job submitted before the simulation begins is refused.
 func TestRefusesWhatIsTooEarly(t *testing.T) {
 	s := smallStudy(4)
 	s.Jobs[0].Submit = -4
@@ -184,7 +183,7 @@ func TestRefusesWhatIsTooEarly(t *testing.T) {
 	require.Len(t, o.Jobs, 3)
 }
 
-// Jobs without names are different ones.
+// Jobs without IDs are distinct.
 func TestNoNames(t *testing.T) {
 	s := smallStudy(3)
 	for k := range s.Jobs {
@@ -194,7 +193,7 @@ func TestNoNames(t *testing.T) {
 	require.Len(t, o.Jobs, 3)
 }
 
-// A job without work ends as it starts, with the extra second a second later.
+// A job without work ends when it starts, or one second later with the quirk ExtraSecond.
 func TestZeroDuration(t *testing.T) {
 	for _, extra := range []bool{false, true} {
 		s := smallStudy(5)
@@ -218,7 +217,7 @@ func TestZeroDuration(t *testing.T) {
 	}
 }
 
-// A study that cannot be simulated is an error that says what is wrong.
+// A study that cannot be simulated returns an error that names the fault.
 func TestBadStudies(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(s *Study)
@@ -266,7 +265,7 @@ func TestBadStudies(t *testing.T) {
 	}
 }
 
-// A policy that needs estimates is not simulated without one of each job.
+// A policy that needs estimates refuses a study that lacks one for any job.
 func TestNoEstimates(t *testing.T) {
 	policy := toyPolicy((*toy).start)
 	policy.Estimates = "lgb"
@@ -282,7 +281,7 @@ func TestNoEstimates(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// A simulation ends when it is told to.
+// A simulation stops when its context is cancelled.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -290,7 +289,7 @@ func TestInterrupted(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// A job that has done all its work loses none of it when it is preempted.
+// A job that has done all its work loses none when it is preempted.
 func TestJobsWithoutWorkLoseNone(t *testing.T) {
 	s := smallStudy(1)
 	s.Jobs[0].Duration = 0

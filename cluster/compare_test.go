@@ -2,7 +2,7 @@ package cluster
 
 import "graft/cluster/trace"
 
-// Compare is the mean difference of completion times, job by job; NaN is none.
+// Compare returns the mean difference of completion times, job by job. NaN marks a missing time.
 func Compare(jobs []trace.Job, a, b []float64) Difference {
 	values := make([]float64, len(jobs))
 	for k := range values {

@@ -11,8 +11,8 @@ import (
 	"graft/internal/stat"
 )
 
-// Completion times differ by day and by seed; the interval contains the true mean in most of 200 studies. With equal
-// values, it is the value.
+// Completion times differ by day and by seed. The interval contains the true mean in about 95% of 200 studies. Equal
+// values give an interval without width.
 func TestIntervalsOverDaysAndSeeds(t *testing.T) {
 	const days, seeds, perDay, studies = 15, 10, 4, 200
 	var jobs []trace.Job
@@ -32,7 +32,7 @@ func TestIntervalsOverDaysAndSeeds(t *testing.T) {
 				values[s] = append(values[s], 5+ofDay[k/perDay]+ofSeed+r.NormFloat64())
 			}
 		}
-		values[0][7] = math.NaN() // a job that was left out
+		values[0][7] = math.NaN() // an excluded job
 		i := OverDaysAndSeeds(jobs, values)
 		require.Equal(t, days, i.Windows)
 		if i.Low <= 5 && 5 <= i.High {
@@ -47,8 +47,8 @@ func TestIntervalsOverDaysAndSeeds(t *testing.T) {
 	require.True(t, math.IsNaN(OverDaysAndSeeds(jobs[:perDay], same).Low), "one day")
 }
 
-// The bootstrap draws one seed fewer than there are. Three draws of four seeds, one of which differs, have it at least
-// twice in one of six cases, and three times in one of 64; four draws would have it three times in one of twenty.
+// The bootstrap draws one seed fewer than there are. One seed of four differs. Three draws contain it at least twice in
+// 1 of 6 cases and three times in 1 of 64. Four draws would contain it three times in 1 of 20.
 func TestIntervalsOverFewSeeds(t *testing.T) {
 	jobs := []trace.Job{{}, {Submit: 86_400}}
 	i := OverDaysAndSeeds(jobs, [][]float64{{0, 0}, {0, 0}, {0, 0}, {1, 1}})
@@ -56,9 +56,9 @@ func TestIntervalsOverFewSeeds(t *testing.T) {
 	require.InDelta(t, 2./3, i.High, 1e-9)
 }
 
-// If successive days depend on each other, as with long queues, the interval contains the true mean in most studies,
-// because blocks have several days. With blocks of a day, it contains the mean in fewer than six of ten. Days that are
-// independent keep blocks of a day in most studies.
+// If successive days depend on each other, as with long queues, blocks span several days, and the interval contains the
+// true mean in most studies. Blocks of one day contain it in fewer than 60%. Independent days keep blocks of one day in
+// most studies.
 func TestIntervalsOverDependentDays(t *testing.T) {
 	const days, studies = 256, 200
 	var jobs []trace.Job

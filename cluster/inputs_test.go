@@ -13,7 +13,7 @@ import (
 	"graft/internal/files"
 )
 
-// Profiles that were made up are read as they were written.
+// Generated profiles read back unchanged.
 func TestMadeProfilesAreKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := make([]trace.Job, rapid.IntRange(1, 12).Draw(t, "jobs"))
@@ -37,7 +37,7 @@ func TestMadeProfilesAreKept(t *testing.T) {
 	})
 }
 
-// What is wrong in a file is said with its place.
+// An error in a file names its place.
 func TestWrongInputs(t *testing.T) {
 	jobs := []trace.Job{{ID: "1"}, {ID: "2"}}
 	for text, says := range map[string]string{
@@ -61,7 +61,7 @@ func TestWrongInputs(t *testing.T) {
 	}
 }
 
-// A forecast looks at the next spans, and moves to its dates.
+// A forecast averages the next spans and shifts to its dates.
 func TestForecast(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.csv")
 	require.NoError(t, os.WriteFile(path, []byte("time,pred_gpu_job,pred_gpu_num\n2020-09-01 00:00:00,1,10\n"+

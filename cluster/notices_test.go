@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A job that was preempted after its notice, and has a new notice, does not delay the evictions of other jobs.
+// A job that was preempted after its notice and has a new notice does not delay the evictions of other jobs.
 func TestNoticesEndInOrder(t *testing.T) {
 	p := newPool(newNodes(1, 3, nil), consolidate{}, LinearSpeed{}, 0)
 	s := &spots{Spot: &Spot{Notice: 60}, engine: &engine{pool: p}}

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A queue gives jobs in the order of a stable sort of those that are in it.
+// A queue returns its jobs in the order of a stable sort.
 func TestQueue(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for round := range 300 {
@@ -52,8 +52,8 @@ func requireTaken(t *testing.T, q *Queue, plain *[]*Job) {
 	*plain = (*plain)[1:]
 }
 
-// The index of nodes says what a look at each node says, for up to three words of nodes of up to
-// 64 devices, while devices are taken and given back and nodes come and go.
+// The index of nodes agrees with a scan of all nodes, while devices and nodes come and go. There are up to three words
+// of nodes, with up to 64 devices each.
 func TestNodes(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, count := range []int{1, 2, 5, 63, 64, 65, 130} {
@@ -68,7 +68,7 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// exercise changes a pool's nodes: devices are taken or given back, a node comes or goes.
+// exercise changes a pool's nodes: it takes or releases devices, or adds or removes a node.
 func exercise(r *rand.Rand, p *Pool, taken [][]Share) [][]Share {
 	n := p.nodes
 	switch pick := r.IntN(20); {
@@ -121,7 +121,7 @@ func requireIndex(t *testing.T, n *Nodes) {
 	}
 }
 
-// atOrBehind is the first of a list in order that is not before a place; -1 is none.
+// atOrBehind returns the first value of a sorted list from a place on, or -1.
 func atOrBehind(list []int, from int) int {
 	at, _ := slices.BinarySearch(list, from)
 	if at == len(list) {
@@ -130,8 +130,7 @@ func atOrBehind(list []int, from int) int {
 	return list[at]
 }
 
-// What a place is made of is free, is as much as was asked for, and a place that is found with
-// fewer free devices is found with more.
+// A placer uses only free devices and returns the requested number. More free devices never lose a placement.
 func TestPlacers(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for name, placer := range Placers() {
@@ -183,7 +182,7 @@ func requirePlaces(t *testing.T, placer Placer, n *Nodes) map[int]bool {
 	return found
 }
 
-// What is expected ahead is the mean of the next five spans, looked for one by one.
+// Ahead returns the mean of the next five spans.
 func TestAhead(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 200 {

@@ -10,8 +10,7 @@ import (
 	"graft/cluster/trace"
 )
 
-// Jobs that ask for a part of a device share one as far as it goes, unless the study gives them
-// whole devices.
+// Jobs that request a part of a device share it up to its capacity, unless the study gives them whole devices.
 func TestPartsOfDevices(t *testing.T) {
 	for name, c := range map[string]struct {
 		whole  bool
@@ -42,7 +41,7 @@ func TestPartsOfDevices(t *testing.T) {
 	}
 }
 
-// The fullest device with room takes a part, so that whole ones stay free.
+// A part goes to the fullest device with room, so whole devices stay free.
 func TestPartsFillUp(t *testing.T) {
 	s := smallStudy(4)
 	for k, share := range []int{600, 700, 250, 350} {
@@ -53,8 +52,7 @@ func TestPartsFillUp(t *testing.T) {
 	require.Equal(t, o.Jobs[0].Nodes, o.Jobs[3].Nodes)
 }
 
-// Memory and resources by name are never given twice; a job that wants more than a node has is
-// refused.
+// Memory and named resources are never overcommitted. A job that requests more than a node has is refused.
 func TestOtherResources(t *testing.T) {
 	for name, count := range map[string]func(s *Study){
 		"memory": func(s *Study) { s.Memory = 100 },
@@ -75,7 +73,7 @@ func TestOtherResources(t *testing.T) {
 	}
 }
 
-// doubled is a speed model in which two devices are as fast as four, and a pair works at half.
+// doubled is a speed model in which the rate is the square of the devices, and a pair runs at half speed.
 type doubled struct{ LinearSpeed }
 
 func (doubled) Rates(p Placement) (float64, float64) {
@@ -85,7 +83,7 @@ func (doubled) Rates(p Placement) (float64, float64) {
 	return float64(p.GPUs * p.GPUs), 1
 }
 
-// The study's speed model says how fast jobs work, whatever the scheduler does with them.
+// The study's speed model determines the rates of jobs for all actions of a scheduler.
 func TestSpeedModel(t *testing.T) {
 	s := smallStudy(2)
 	s.Speed = doubled{}
@@ -102,7 +100,7 @@ func TestSpeedModel(t *testing.T) {
 		return Never
 	}), Options{Follow: []string{"j0"}})
 	require.NoError(t, err)
-	// Four of ten seconds' work are done at second 1, forty are lost; the pair works at half.
+	// At second 1, the first job has done 4 s of its 10 s of work and loses 40 s. The pair works at half rate.
 	rates := []float64{}
 	for _, c := range o.Changes {
 		rates = append(rates, c.Rate)

@@ -9,7 +9,7 @@ import (
 	"graft/cluster/trace"
 )
 
-// A simulation of a million jobs holds a million of each.
+// Jobs and shares stay small: a simulation can hold a million of each.
 func TestJobsAreSmall(t *testing.T) {
 	require.LessOrEqual(t, unsafe.Sizeof(trace.Job{}), uintptr(160))
 	require.LessOrEqual(t, unsafe.Sizeof(Job{}), uintptr(168))

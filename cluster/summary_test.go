@@ -9,7 +9,7 @@ import (
 	"graft/cluster/trace"
 )
 
-// done is a job that has ended.
+// done returns a job that has ended.
 func done(user string, submit, duration, completion int64) *Job {
 	return &Job{Trace: &trace.Job{User: user, Submit: submit, Duration: duration}, End: submit + completion,
 		Queue: completion - duration}
@@ -23,8 +23,8 @@ func TestSummaries(t *testing.T) {
 	require.InDelta(t, 65, s.Completion.Median, 1e-12) // between 30 and 100
 	require.InDelta(t, 300-0.003*200, s.Completion.P999, 1e-9)
 	require.Equal(t, int64(350), s.Last)
-	require.InDelta(t, (1+3+1+3)/4., s.Slowdown, 1e-12) // ten seconds count at least
-	require.InDelta(t, 1, s.Fairness, 1e-12)            // each user's mean is two
+	require.InDelta(t, (1+3+1+3)/4., s.Slowdown, 1e-12) // durations count as at least 10 s
+	require.InDelta(t, 1, s.Fairness, 1e-12)            // each user's mean is 2
 	one := new(Summarizer).Summarize(nil)
 	require.True(t, math.IsNaN(one.Completion.Mean) && math.IsNaN(one.Fairness) && math.IsNaN(one.Queue.Max))
 	uneven := new(Summarizer).Summarize([]*Job{done("a", 0, 10, 10), done("b", 0, 10, 90)})
@@ -51,7 +51,7 @@ func TestComparisons(t *testing.T) {
 	require.True(t, math.IsNaN(none.Mean) && none.Windows == 0)
 }
 
-// A mean's interval holds the truth about as often as it says: days differ more than jobs of a day.
+// The interval of a mean contains the truth about as often as it claims. Days differ more than jobs of a day.
 func TestIntervalsOverDays(t *testing.T) {
 	const truth, trials, days = 0.0, 200, 40
 	held := 0

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// usedPlainly takes rate off work second by second.
+// usedPlainly subtracts rate from work second by second.
 func usedPlainly(work, rate float64, n int64) (float64, int64) {
 	steps := int64(0)
 	for ; steps < n && work > 0; steps++ {
@@ -17,7 +17,7 @@ func usedPlainly(work, rate float64, n int64) (float64, int64) {
 	return work, steps
 }
 
-// drawWork is a work and a rate that need at most some thousand seconds, of a kind.
+// drawWork draws a work and a rate that need at most a few thousand seconds, and often hard rounding.
 func drawWork(r *rand.Rand) (work, rate float64) {
 	few := func(bits int) float64 { return float64(1 + r.Int64N(1<<bits)) }
 	work = math.Ldexp(few(53), r.IntN(60)-50)
@@ -26,27 +26,27 @@ func drawWork(r *rand.Rand) (work, rate float64) {
 	}
 	rate = work / few(12)
 	switch r.IntN(9) {
-	case 0: // as rates of packed jobs are
+	case 0: // rates of packed jobs
 		rate = float64(1+r.IntN(1500)) / 1000
-	case 1: // few bits and half a unit of work's: ties in rounding
+	case 1: // few bits plus half a unit of the work: ties in rounding
 		unit := math.Nextafter(work, math.Inf(1)) - work
 		rate = math.Ldexp(math.Round(few(52)), -int(r.Int64N(12))-40)*work + unit/2
-	case 2: // a tie exactly: some units and a half
+	case 2: // exact ties: some units and a half
 		work = math.Ldexp(float64(1<<52+r.Int64N(1<<52)), -20)
 		rate = math.Ldexp(float64(2*(1<<40+r.Int64N(1<<46))+1), -21)
 	case 3: // powers of two, and their neighbours
 		work = math.Ldexp(1, r.IntN(100)-50)
 		rate = math.Ldexp(work, -r.IntN(12))
 		rate = []float64{rate, math.Nextafter(rate, 0), math.Nextafter(rate, 1e300)}[r.IntN(3)]
-	case 4: // the least that there is
+	case 4: // the smallest numbers
 		work = math.Ldexp(few(53), -1074)
 		rate = math.Ldexp(math.Ceil(few(40)), -1074)
 		if work/rate > 1<<12 {
 			rate = math.Ceil(work/few(12)/math.SmallestNonzeroFloat64) * math.SmallestNonzeroFloat64
 		}
-	case 5: // all at once
+	case 5: // all work in the first second
 		rate = work * (1 + r.Float64())
-	case 6: // huge
+	case 6: // huge numbers
 		work = math.Ldexp(few(53), 900)
 		rate = work / few(12)
 	case 7:
@@ -55,7 +55,7 @@ func drawWork(r *rand.Rand) (work, rate float64) {
 	return work, rate
 }
 
-// What is left after some seconds is what is left if they pass one by one, to the last bit.
+// used gives, to the last bit, the work that is left after subtraction second by second.
 func TestUsed(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	ended := 0
@@ -75,7 +75,7 @@ func TestUsed(t *testing.T) {
 	require.Greater(t, ended, 5000)
 }
 
-// To go on from what is left gives the same.
+// Continuing from the work that is left gives the same result.
 func TestUsedInParts(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 20_000 {
@@ -91,7 +91,7 @@ func TestUsedInParts(t *testing.T) {
 	}
 }
 
-// Work that a rate is lost in does not end, and says so at once.
+// If rounding loses the rate, the work never ends, and used returns at once.
 func TestUsedNever(t *testing.T) {
 	for _, work := range []float64{1 << 60, 1<<60 + 1<<8, math.Ldexp(1, 900), 3e300, math.Inf(1)} {
 		for _, rate := range []float64{1e-30, 0.5, 1, math.SmallestNonzeroFloat64, 0x1p6} {
@@ -102,8 +102,7 @@ func TestUsedNever(t *testing.T) {
 	}
 }
 
-// Half a unit at a power of two: below it units are half as large, so work becomes less there
-// and not above.
+// Units are half as large below a power of two. Half a unit therefore reduces work below it, and not above.
 func TestUsedAtPowersOfTwo(t *testing.T) {
 	unit := math.Ldexp(1, -20)
 	power := math.Ldexp(1, 32)
@@ -127,7 +126,7 @@ func FuzzUsed(f *testing.F) {
 	f.Add(5e-324, 5e-324, uint16(3))
 	f.Fuzz(func(t *testing.T, work, rate float64, n uint16) {
 		if !(rate > 0) || math.IsInf(rate, 1) || math.IsNaN(work) {
-			return // a pool takes no such rate
+			return // a pool refuses such rates
 		}
 		want, steps := usedPlainly(work, rate, int64(n))
 		got, took := used(work, rate, int64(n))

@@ -17,7 +17,7 @@ import (
 	"graft/internal/files/faults"
 )
 
-// inTurn starts jobs as they come.
+// inTurn starts jobs in order of arrival.
 type inTurn struct{ waiting *cluster.Queue }
 
 func (s inTurn) Arrived(j *cluster.Job) { s.waiting.Put(j) }
@@ -31,7 +31,7 @@ func (s inTurn) Schedule(p *cluster.Pool) int64 {
 	return cluster.Never
 }
 
-// written is an outcome whose names need quotes.
+// written returns an outcome whose names need quotes.
 func written(t *testing.T) (*cluster.Outcome, *cluster.Study) {
 	t.Helper()
 	s := &cluster.Study{VCs: []trace.VC{{Name: "a, b", Nodes: 2}, {Name: `c"d`, Nodes: 1}}}
@@ -46,7 +46,7 @@ func written(t *testing.T) (*cluster.Outcome, *cluster.Study) {
 	return o, s
 }
 
-// What is written is there whole or not at all, whichever operation fails.
+// A fault at any operation never leaves a partial table.
 func TestTablesAreWrittenWholeOrNotAtAll(t *testing.T) {
 	_, s := written(t)
 	for name, write := range map[string]func(fsys files.FS, path string) error{
@@ -78,7 +78,7 @@ func TestTablesAreWrittenWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// Tables have as many cells in each row, and names come back as they were.
+// All rows of a table have the same number of cells, and names read back unchanged.
 func TestTablesOfJobs(t *testing.T) {
 	o, _ := written(t)
 	table := func(write func(io.Writer) error) [][]string {

@@ -9,8 +9,8 @@ import (
 	"graft/trainer/goodput"
 )
 
-// made makes an application whose steps take the times of a speed. Noise grows from epoch to epoch, as it
-// does while a network learns.
+// made creates an application whose step times follow a speed model. Gradient noise grows from epoch to epoch, as in
+// real training.
 func made(name string, limits goodput.Limits, epochs, alone int, speed goodput.Speed, noise float64) *Application {
 	a := &Application{Name: name, Limits: limits, Epochs: epochs, Alone: alone, size: -1, times: timesOf(speed)}
 	for batch := limits.Least; ; batch = min(2*batch, limits.Most) {
@@ -34,7 +34,7 @@ func made(name string, limits goodput.Limits, epochs, alone int, speed goodput.S
 	return a
 }
 
-// timesOf are times without tables.
+// timesOf returns the step times of a speed model.
 func timesOf(speed goodput.Speed) *Times {
 	return &Times{fitted: sync.OnceValue(func() *goodput.Speed { return &speed })}
 }

@@ -15,14 +15,14 @@ import (
 // casesOfSuite is the number of random studies for each scheduler.
 const casesOfSuite = 60
 
-// Conformance of every scheduler on random studies, with and without its quirks.
+// Every scheduler passes the checks of hold on random studies, with and without its quirks.
 func TestConformance(t *testing.T) {
 	small := SchedulerOptions{Pollux: PolluxOptions{Population: 10, Generations: 5}}
 	for _, kind := range small.Kinds(1) {
 		t.Run(kind.Name, func(t *testing.T) {
 			cases := casesOfSuite
 			if kind.Adapts {
-				cases /= 6 // they fit the speeds of jobs
+				cases /= 6 // adaptive schedulers fit job speeds, which is slow
 			}
 			for k := range cases {
 				r := rand.New(rand.NewPCG(7, uint64(k)))
@@ -36,7 +36,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// result holds what a run says of a job.
+// result holds the outcome of one job.
 type result struct {
 	started, ended float64
 	restarts       int
@@ -61,7 +61,7 @@ func simulate(t *testing.T, kind Kind, s Study, note string) []result {
 	return all
 }
 
-// apart checks that no two jobs have the same devices, and that each batch is within its limits.
+// apart checks that no node exceeds its devices and that each batch is within its limits.
 func apart(w *World, active []*Job) error {
 	used := map[int]int{}
 	for _, j := range active {

@@ -20,18 +20,18 @@ import (
 
 var update = flag.Bool("update", false, "write the example data")
 
-// exampleData is the folder of the example: applications that are made up.
+// exampleData is the folder of the example, with made-up applications.
 const exampleData = "../../scenarios/adaptive/applications"
 
-// madeUp is an application of the example. Its steps follow [goodput.Speed]; the noise of its gradients grows
-// from epoch to epoch, so that large batches are worth more towards the end.
+// madeUp describes an application of the example. Its steps follow [goodput.Speed]. Its gradient noise grows from epoch
+// to epoch, so large batches pay off more towards the end.
 type madeUp struct {
 	name            string
 	speed           goodput.Speed
 	batches, device []int
 	epochs          int
-	steps           float64 // of an epoch, with the smallest batch
-	first, last     float64 // noise: variance of gradients over their square, in the first and the last epoch
+	steps           float64 // per epoch, with the smallest batch
+	first, last     float64 // gradient noise, variance over square, in the first and the last epoch
 }
 
 var examples = []madeUp{
@@ -46,11 +46,11 @@ var examples = []madeUp{
 		[]int{8, 16, 32, 64, 128}, []int{2, 4, 8, 16}, 6, 900, 8, 16},
 }
 
-// examplePlacements are measured; steps at others follow from a fit.
+// examplePlacements lists the measured placements. A fit gives the others.
 var examplePlacements = []string{"1", "2", "3", "4", "11", "12", "13", "14", "22", "23", "24", "33", "34", "44", "111",
 	"222", "333", "444", "1111", "2222", "3333", "4444"}
 
-// files are the files of the application.
+// files adds each file of the application.
 func (m *madeUp) files(add func(name, text string)) {
 	var b strings.Builder
 	b.WriteString("placement,local_bsz,step_time,sync_time\n")
@@ -79,7 +79,7 @@ func (m *madeUp) files(add func(name, text string)) {
 	}
 }
 
-// run is the record of a run with a batch.
+// run returns the record of a training run with one batch size.
 func (m *madeUp) run(batch int) string {
 	var b strings.Builder
 	b.WriteString("progress,iteration,grad_sqr,grad_var\n")
@@ -94,7 +94,7 @@ func (m *madeUp) run(batch int) string {
 	return b.String()
 }
 
-// exampleWorkload draws jobs. Users ask for the smallest batch on each device.
+// exampleWorkload draws jobs. Users request the smallest batch on each device.
 func exampleWorkload(seed uint64) string {
 	random := rand.New(rand.NewPCG(seed, 0))
 	var b strings.Builder
@@ -109,7 +109,7 @@ func exampleWorkload(seed uint64) string {
 	return b.String()
 }
 
-// The example data is what its generator writes: go test ./cluster/adaptive -run ExampleData -update.
+// The example data equals its generator's output. To update: go test ./cluster/adaptive -run ExampleData -update
 func TestExampleDataIsGenerated(t *testing.T) {
 	all := map[string]string{}
 	facts := "application,epochs,device_most,alone\n"
@@ -133,7 +133,7 @@ func TestExampleDataIsGenerated(t *testing.T) {
 	}
 }
 
-// Steps of the example at placements that were not measured are near those that its speed says.
+// Applications of the example read back with their epochs, their limits and their training time on one device.
 func TestExampleStepsAreFitted(t *testing.T) {
 	apps, err := adaptive.ReadApplications(files.OS{}, exampleData, nil)
 	require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 	"graft/trainer/goodput"
 )
 
-// Jobs of a trace train applications of their size, ask for no more than there is, and are the same for a seed.
+// Jobs of a trace train applications of their size, request no more than the cluster, and depend only on the seed.
 func TestJobsOfATrace(t *testing.T) {
 	speed := goodput.Speed{ComputeExample: 0.01, NodesStart: 0.1, NodeStart: 0.01, NodesDevice: 0.01, NodeDevice: 0.01,
 		Overlap: 2}

@@ -13,7 +13,7 @@ import (
 	"graft/cluster"
 )
 
-// naive simulates Tiresias and Optimus from their descriptions, with one list of jobs and no state but theirs.
+// naive simulates Tiresias and Optimus from their descriptions. Its only state is a list of jobs.
 type naive struct {
 	s       Study
 	optimus bool
@@ -23,8 +23,8 @@ type naive struct {
 
 type naiveJob struct {
 	Spec
-	order                                        int     // of entering its queue
-	progress, stopped, executed, attained, ended float64 // ended is negative while it runs
+	order                                        int     // sequence number of entering its queue
+	progress, stopped, executed, attained, ended float64 // ended is -1 until the job ends
 	epoch, queue, restarts                       int
 	ran, seen                                    bool
 	shares                                       []Share
@@ -58,7 +58,7 @@ func (n *naive) run() []*naiveJob {
 	return n.jobs
 }
 
-// work lets a job train for a round, an epoch at a time.
+// work trains a job for one round, epoch by epoch.
 func (n *naive) work(j *naiveJob, disturbed bool) {
 	if len(j.shares) == 0 || j.ended >= 0 {
 		return
@@ -108,7 +108,7 @@ func (n *naive) work(j *naiveJob, disturbed bool) {
 	}
 }
 
-// schedule starts jobs of the first queue, then of the second, in the order in which they entered it.
+// schedule starts the jobs of the first queue, then of the second, in order of entry.
 func (n *naive) schedule(entered *int) {
 	var active []*naiveJob
 	for _, j := range n.jobs {
@@ -152,7 +152,7 @@ func (n *naive) schedule(entered *int) {
 	}
 }
 
-// divide gives each job in the order of submission a device, and each further one to the job that saves most by it.
+// divide gives each job a device in order of submission, and each further device to the job that saves most time by it.
 func (n *naive) divide() {
 	var active []*naiveJob
 	for _, j := range n.jobs {
@@ -203,7 +203,7 @@ func (n *naive) divide() {
 	}
 }
 
-// saved is the time that one more device saves a job, of which all steps left are known.
+// saved returns the time that one more device saves a job over all its remaining steps.
 func (n *naive) saved(j *naiveJob, devices int) float64 {
 	if j.App.Alone > 0 || devices+1 > j.Batch/j.App.Limits.DeviceLeast {
 		return 0
@@ -243,7 +243,7 @@ func (n *naive) saved(j *naiveJob, devices int) float64 {
 	return (now - then) * left
 }
 
-// place gives a job devices of the nodes with most free ones.
+// place gives a job devices of the nodes with the most free devices.
 func (n *naive) place(j *naiveJob, need int, room []int) {
 	for need > 0 {
 		node := slices.Index(room, slices.Max(room))
@@ -255,7 +255,7 @@ func (n *naive) place(j *naiveJob, need int, room []int) {
 	j.restarts++
 }
 
-// The simulator of the world and the naive one agree on random studies under both schedulers.
+// World and naive agree on random studies under both schedulers.
 func TestNaive(t *testing.T) {
 	for _, name := range []string{"tiresias", "optimus"} {
 		kind, err := Named(name)

@@ -13,7 +13,7 @@ import (
 	"graft/internal/files"
 )
 
-// small is a folder with one application.
+// small holds the files of a folder with one application.
 var small = map[string]string{
 	"app/placements.csv": "placement,local_bsz,step_time,sync_time\n1,8,0.1,0.001\n1,16,0.18,0.001\n2,8,0.12,0.02\n" +
 		"2,16,0.2,0.02\n11,8,0.15,0.05\n11,16,0.23,0.05\n",
@@ -22,7 +22,7 @@ var small = map[string]string{
 	"jobs.csv":              "name,time,application,num_replicas,batch_size\nb,20,app,2,16\na,10,app,1,8\n",
 }
 
-// folder writes small with other contents of some files; nil leaves a file out.
+// folder writes small with some files replaced; nil omits a file.
 func folder(t testing.TB, changes map[string]any) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -14,8 +14,8 @@ import (
 	"graft/trainer/goodput"
 )
 
-// A job alone takes the same time in the world of adaptive jobs, in that of rigid jobs, and as an elastic
-// job: all three take the same times of steps.
+// A job alone takes the same time as an adaptive, a rigid and an elastic job, because all three use the same step
+// times.
 func TestWorldsAgreeOnOneJob(t *testing.T) {
 	for k := range 40 {
 		r := rand.New(rand.NewPCG(5, uint64(k)))
@@ -55,8 +55,8 @@ func TestWorldsAgreeOnOneJob(t *testing.T) {
 	}
 }
 
-// A rigid job spread over nodes works slower by as much as its steps take longer, and on other numbers of
-// devices as fast as they are with the same batch.
+// A rigid job spread over nodes slows down in proportion to its step time. On another number of devices, it runs as
+// fast as that number does with the same batch.
 func TestRatesOfPlacements(t *testing.T) {
 	speed := goodput.Speed{ComputeStart: 0.01, ComputeExample: 0.001, NodesStart: 0.1, NodesDevice: 0.01,
 		NodeStart: 0.01, NodeDevice: 0.001, Overlap: 2}

@@ -18,7 +18,7 @@ import (
 	"graft/trainer/goodput"
 )
 
-// anyTask is a job as both searches see it.
+// anyTask describes a job for both searches.
 type anyTask struct {
 	slope, net, keeps float64
 	most              int
@@ -48,7 +48,7 @@ func (a *anyTask) value(nodeDevices int) func(devices int, spans, moves bool) fl
 
 const testNodes, testDevices = 16, 4
 
-// anyTasks are jobs with devices that suited other speedups.
+// anyTasks draws jobs that hold devices chosen for other speedups.
 func anyTasks(r *rand.Rand, n int) []anyTask {
 	list := make([]anyTask, n)
 	before := &assign.Problem{Nodes: testNodes, Devices: testDevices}
@@ -60,13 +60,13 @@ func anyTasks(r *rand.Rand, n int) []anyTask {
 	}
 	for k, shares := range assign.Solve(before).Shares {
 		if list[k].present = shares; r.IntN(4) == 0 {
-			list[k].present = nil // it has just come
+			list[k].present = nil // the job has just arrived
 		}
 	}
 	return list
 }
 
-// The search of the scheduler goodput finds means of the speedups that are as high as those of the genetic search.
+// The search of scheduler goodput reaches at least 99.9% of the fairness of the genetic search.
 func TestSolutionsAreAsFairAsGeneticOnes(t *testing.T) {
 	var ratios []float64
 	for seed := range uint64(12) {
@@ -99,7 +99,7 @@ func TestSolutionsAreAsFairAsGeneticOnes(t *testing.T) {
 	}
 }
 
-// madeUp is an application that scales well up to some devices.
+// madeUp creates an application that scales well on a few devices.
 func madeUp(name string, epochs int, noise float64) *Application {
 	speed := goodput.Speed{ComputeStart: 0.02, ComputeExample: 0.002, NodesStart: 0.05, NodesDevice: 0.002,
 		NodeStart: 0.01, NodeDevice: 0.001, Overlap: 1.5}
@@ -131,7 +131,7 @@ func madeUpStudy(jobs int) Study {
 	return s
 }
 
-// Schedulers that adapt end all jobs, with the same times whenever they run, also beside each other.
+// Adaptive schedulers complete all jobs with the same times in every run, also in concurrent runs.
 func TestAdaptiveSchedulersAreDeterministic(t *testing.T) {
 	for _, kind := range []Kind{PolluxOptions{Population: 20, Generations: 10, Seed: 3}.Kind(), goodputKind()} {
 		for _, quirks := range []cluster.Quirks{nil, cluster.QuirksOf(kind.Quirks)} {
@@ -169,12 +169,12 @@ func TestFaultsOfPolluxOptions(t *testing.T) {
 	}
 }
 
-// benchmarkDecision times one decision, by a scheduler that has seen no job before, after some rounds.
+// benchmarkDecision times one decision of a new scheduler after five rounds.
 func benchmarkDecision(b *testing.B, kind Kind, nodes, jobs int) {
 	s := madeUpStudy(jobs)
 	s.Options.Nodes = nodes
 	for k := range s.Jobs {
-		s.Jobs[k].Submitted, s.Jobs[k].App = 0, s.Jobs[1].App // the larger one
+		s.Jobs[k].Submitted, s.Jobs[k].App = 0, s.Jobs[1].App // the larger application
 	}
 	w, err := NewWorld(s, kind)
 	require.NoError(b, err)
@@ -190,8 +190,7 @@ func benchmarkDecision(b *testing.B, kind Kind, nodes, jobs int) {
 	b.ReportMetric((processor()-before)/float64(b.N)*1000, "cpu-ms/op")
 }
 
-// processor is the seconds of a processor that this process has used: on a shared machine they say more than the
-// clock.
+// processor returns the CPU seconds of this process, which vary less than wall-clock time on a shared machine.
 func processor() float64 {
 	var usage syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)

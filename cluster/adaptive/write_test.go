@@ -14,7 +14,7 @@ import (
 	"graft/trainer/goodput"
 )
 
-// drawRecording makes up runs with some batches on a cluster whose steps follow a speed.
+// drawRecording draws training runs with several batch sizes, and step times that follow a speed model.
 func drawRecording(r *rand.Rand) *Recording {
 	least := 1 + r.IntN(64)
 	images := least * (10 + r.IntN(90))
@@ -39,7 +39,7 @@ func drawRecording(r *rand.Rand) *Recording {
 	return recording
 }
 
-// Epochs of equal progress are trained ones of the smallest batch, and need more examples with larger ones.
+// Epochs of equal progress match trained epochs for the smallest batch. Larger batches need more examples for each.
 func TestEqualEpochsCountProgress(t *testing.T) {
 	for seed := range uint64(200) {
 		recording := drawRecording(rand.New(rand.NewPCG(seed, 1)))
@@ -71,7 +71,7 @@ func TestEqualEpochsCountProgress(t *testing.T) {
 	}
 }
 
-// What is written is what is read: times at all placements, limits, steps and noise of each epoch.
+// A written application reads back with the same times, limits, steps and noise.
 func TestWrittenApplicationsAreRead(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "applications")
 	for seed := range uint64(20) {
@@ -125,7 +125,7 @@ func TestNamesOfApplicationsAreChecked(t *testing.T) {
 	require.ErrorContains(t, write("new"), "option force")
 }
 
-// A fault at any operation leaves the old application, none, or the new one; never a mixture that is read.
+// A fault at any operation leaves the old application, the new one or none, but never a readable mixture.
 func TestFaultsLeaveWholeApplications(t *testing.T) {
 	old, next := drawRecording(rand.New(rand.NewPCG(1, 4))), drawRecording(rand.New(rand.NewPCG(2, 4)))
 	old.Epochs, next.Epochs = 1, 2

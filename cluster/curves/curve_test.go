@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// drawCurve draws a curve whose effects are as large as in tables.
+// drawCurve draws a curve with effects as large as in tables.
 func drawCurve(r *rand.Rand) *Curve {
 	terms := func(initial, effect float64) Terms {
 		return Terms{initial + r.NormFloat64()/2, effect * r.NormFloat64(), effect * r.NormFloat64()}
@@ -20,7 +20,7 @@ func drawCurve(r *rand.Rand) *Curve {
 	return c
 }
 
-// Training in two parts is training in one, and Needs is the inverse of Train.
+// Training in two parts equals training in one, and Needs inverts Train.
 func TestCurves(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

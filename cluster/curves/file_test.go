@@ -55,7 +55,7 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
-// A file that is read has curves that are numbers everywhere.
+// FuzzParse checks that every accepted curve gives valid errors and needs.
 func FuzzParse(f *testing.F) {
 	f.Add(text(f, drawCurve(rand.New(rand.NewPCG(11, 12)))))
 	f.Add(`{"format": 1, "curves": [{"name": "a", "chance": 1, "power": 10, "rate": {"initial": -50}}]}`)

@@ -14,7 +14,7 @@ import (
 	"graft/simulation/tables/tabletest"
 )
 
-// tableOf returns the table of a curve: all sequences of three decisions.
+// tableOf returns the table of a curve with all sequences of three decisions.
 func tableOf(t *testing.T, c *Curve, noise float64) *tables.Table {
 	r := rand.New(rand.NewPCG(3, 4))
 	actions := []string{"deepen:conv1", "widen:conv1", "none"}
@@ -49,7 +49,7 @@ func zoo(t *testing.T) *model.Network {
 	return n
 }
 
-// The table of a curve gives a curve that predicts as well as the first.
+// A curve fitted to the table of another curve predicts as well as that curve.
 func TestFitOfACurve(t *testing.T) {
 	c := &Curve{Chance: 0.9, Power: 1, Rate: Terms{2, 0.3, -0.2}, Floor: Terms{0, 0.2, 0.3},
 		Loss: Terms{0, -3, -4}, Step: Terms{0, 0.2, 0.1}}
@@ -72,7 +72,7 @@ func TestFitOfACurve(t *testing.T) {
 	require.Greater(t, noisy.Fit.Error, 0.3, "errors of sequences outside the fit contain their noise")
 }
 
-// A job that decides before its first evaluation has no accuracy before its decisions. The fit uses the others.
+// Jobs that decide before their first evaluation have no accuracy yet. The fit uses the other accuracies.
 func TestFitWithoutEarlyAccuracies(t *testing.T) {
 	c := &Curve{Chance: 0.9, Power: 1, Rate: Terms{2, 0.3, -0.2}, Floor: Terms{0, 0.2, 0.3},
 		Loss: Terms{0, -3, -4}, Step: Terms{0, 0.2, 0.1}}
@@ -86,7 +86,7 @@ func TestFitWithoutEarlyAccuracies(t *testing.T) {
 	require.InDelta(t, c.Train(Network{}, c.Chance, 1), f.Train(Network{}, c.Chance, 1), 5e-3)
 }
 
-// The curve of networks that hardly learn without growth has terms that a file may have.
+// A curve of networks that hardly learn without growth has valid terms.
 func TestFitOfNetworksThatHardlyLearn(t *testing.T) {
 	folder := filepath.Join(tabletest.Unpack(t, "../../studies/decades/tables.tar.gz"), "decades")
 	for _, name := range []string{"perceptron-500-textures-short-late", "perceptron-10k-textures-long-early"} {
@@ -122,7 +122,7 @@ func TestFitRefusesTables(t *testing.T) {
 	require.ErrorContains(t, err, "got 7 sequences; expected at least 8")
 }
 
-// Curves of real tables predict sequences that they have not seen better than the mean, and choose better than never.
+// Curves of real tables predict unseen sequences better than the mean does, and choose better than never growing.
 func TestFitOfStudies(t *testing.T) {
 	all, err := filepath.Glob(filepath.Join(tabletest.Unpack(t, "../../studies/transfer/tables.tar.gz"), "tables", "*"))
 	require.NoError(t, err)

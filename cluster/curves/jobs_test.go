@@ -25,7 +25,7 @@ func drawPopulation(r *rand.Rand, o Options) *Population {
 	return NewPopulation(o, list)
 }
 
-// results runs a case under a scheduler, and returns each job and the result of its network.
+// results runs a case under a policy. It returns the outcome and the result of each network.
 func results(t *testing.T, c *schedtest.Case, policy cluster.Policy, p *Population, share float64) (*cluster.Outcome,
 	[]Result) {
 	study := c.Study
@@ -45,9 +45,9 @@ func results(t *testing.T, c *schedtest.Case, policy cluster.Policy, p *Populati
 	return o, list
 }
 
-// Jobs that cannot grow, or that end by their budgets, run as in the trace, also with time limits and types of GPUs.
-// Only offers asks for offers. The accuracy of a job that does not grow is the end of its curve under every scheduler,
-// and less if it reached its limit.
+// Jobs that cannot grow, or that end by their budgets, keep their schedules, also with time limits and types of GPUs.
+// Only scheduler offers uses offers. A job that does not grow reaches the final accuracy of its curve under every
+// scheduler, or less at its limit.
 func TestGrowthKeepsSchedules(t *testing.T) {
 	grown, timedOut := 0, 0
 	for _, policy := range schedulers.Kinds() {
@@ -91,7 +91,7 @@ func TestGrowthKeepsSchedules(t *testing.T) {
 	require.Greater(t, timedOut, 50, "the cases hardly reach limits")
 }
 
-// With the own curve, growth never makes a job that is alone worse: it ends no later, or with no lower accuracy.
+// With its own curve, growth never makes a lone job worse: the job ends no later, with no lower accuracy.
 func TestGrowthWithKnowledge(t *testing.T) {
 	better := 0
 	for k := range 300 {
@@ -116,7 +116,7 @@ func TestGrowthWithKnowledge(t *testing.T) {
 	require.Greater(t, better, 100)
 }
 
-// A job that is interrupted learns as much from its work as a job that is not, and repeated work teaches nothing.
+// An interrupted job learns as much from its work as an uninterrupted job, and repeated work teaches nothing.
 func TestInterruptedJobsLearnFromTheirWork(t *testing.T) {
 	for k := range 500 {
 		r := rand.New(rand.NewPCG(19, uint64(k)))
@@ -132,7 +132,7 @@ func TestInterruptedJobsLearnFromTheirWork(t *testing.T) {
 			require.Equal(t, left, got, "the work is kept")
 			left -= 300 * r.Float64()
 			if r.IntN(3) == 0 {
-				left = min(left+40, s.work+40) // the job repeats work, even if it had not worked
+				left = min(left+40, s.work+40) // the job repeats 40 s of work, even if it has done less
 			}
 		}
 		learner.Ended(job, 0)
@@ -141,7 +141,7 @@ func TestInterruptedJobsLearnFromTheirWork(t *testing.T) {
 	}
 }
 
-// Offers grow with the devices, up to the requested number or, with a noise scale, by less and less.
+// Goodput grows with the devices by diminishing amounts, and without a noise scale only up to the request.
 func TestOffers(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
 	grows := 0
@@ -171,8 +171,8 @@ func TestOffers(t *testing.T) {
 	require.Greater(t, grows, 100)
 }
 
-// Jobs grow only in ways that the tables of their curves have, and the effects of the other ways do not count in the
-// typical effect.
+// Jobs grow only by the kinds that the tables of their curves measure. Unmeasured kinds do not change the typical
+// effect.
 func TestGrowthIsMeasured(t *testing.T) {
 	grown := 0
 	for k := range 200 {
@@ -299,8 +299,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// A spot job, which a scheduler of its own schedules, learns as other jobs do, and an evicted one learns as much from
-// its work.
+// Spot jobs, which have their own scheduler, learn as other jobs do. Evicted ones learn as much from their work.
 func TestSpotJobsLearn(t *testing.T) {
 	grown := 0
 	for k := range 50 {

@@ -9,8 +9,8 @@ import (
 	"graft/cluster/elastic"
 )
 
-// A cluster with room for one bundle is the single machine of the relaxation: running the least
-// remaining work first reaches the bound.
+// A cluster with room for one bundle is the single machine of the relaxation. Running the job with the least remaining
+// work reaches the bound.
 func TestBoundIsTightOnOneMachine(t *testing.T) {
 	s := studyOf(job(1, 0), job(2, 1), job(3, 1))
 	for k, slots := range []float64{4, 1, 2} {
@@ -34,11 +34,11 @@ func TestBoundIsTightOnOneMachine(t *testing.T) {
 	require.InDelta(t, result.MeanJCT, bound.Mean, tolerance)
 	require.InDelta(t, result.MeanJCT, bound.SRPT, tolerance)
 	require.InDelta(t, 7.0/3, bound.Alone, tolerance)
-	// Busy moments: job 2 at 1.5, job 3 at 3, job 1 a quarter at 0.5 and the rest at 5.5.
+	// Mean busy slots: job 2 at 1.5, job 3 at 3, job 1 a quarter at 0.5 and the rest at 5.5.
 	require.InDelta(t, (0.5+2+4.25)/3+7.0/6, bound.MeanBusy, tolerance)
 }
 
-// With room for all jobs the bound is each job's time alone.
+// With room for all jobs, the bound equals the time of each job alone.
 func TestBoundIsTightWithRoom(t *testing.T) {
 	s := studyOf(job(1, 0), job(2, 0))
 	bound, err := elastic.LowerBound(s)
@@ -54,7 +54,7 @@ func TestBoundOfEndlessJobs(t *testing.T) {
 		"its speed is zero for every number of tasks; correct the speed model")
 }
 
-// No schedule found by chance is below the bound, on clusters so small that jobs wait.
+// No random schedule beats the bound on clusters so small that jobs wait.
 func TestBoundHoldsForRandomSchedules(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 9))

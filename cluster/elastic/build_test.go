@@ -8,7 +8,7 @@ import (
 	"graft/cluster/elastic"
 )
 
-// flat is a speed table of one speed for all counts.
+// flat returns a speed table with the same speed for all counts.
 func flat(speed float64) elastic.Table {
 	rows := make([][]float64, 20)
 	for p := range rows {
@@ -19,11 +19,11 @@ func flat(speed float64) elastic.Table {
 	return elastic.Table{"m": rows}
 }
 
-// model is a type whose bundle fills half of a node's GPU slots.
+// model is a job type whose bundle fills half of a node's GPU slots.
 var model = elastic.JobType{Name: "m", Worker: elastic.Resources{2, 4}, Server: elastic.Resources{2, 0}, EpochSize: 10,
 	Length: 1}
 
-// job of 12 epochs of type 1: with a flat table of speed 1, a tenth of a slot of 1200 s.
+// job returns a job of type 1 with 12 epochs. At speed 1 it takes a tenth of a slot of 1200 s.
 func job(id, arrival int) elastic.Spec {
 	return elastic.Spec{ID: id, Type: 1, Arrival: arrival, Epochs: 12, RealEpochs: 12}
 }
@@ -33,7 +33,7 @@ func studyOf(jobs ...elastic.Spec) elastic.Study {
 		Options: elastic.Options{Nodes: 2}}
 }
 
-// scheduler is a function as a scheduler.
+// scheduler makes a function a scheduler.
 type scheduler func(w *elastic.World)
 
 func (s scheduler) Schedule(w *elastic.World) { s(w) }

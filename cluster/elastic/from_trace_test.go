@@ -13,13 +13,13 @@ import (
 	"graft/internal/files"
 )
 
-// traced is a job of a trace with a GPU.
+// traced returns a job of a trace that trains a model.
 func traced(id string, submit, duration int64, gpus int, model string) trace.Job {
 	return trace.Job{ID: id, Submit: submit, Duration: duration, GPUs: gpus,
 		Training: &trace.Training{Model: model}}
 }
 
-// template is a study without jobs, whose types are as fast as they have workers, up to three.
+// template returns a study without jobs. The speed of its types grows with the workers, up to three.
 func template() elastic.Study {
 	rows := make([][]float64, 20)
 	for p := range rows {
@@ -33,7 +33,7 @@ func template() elastic.Study {
 		Options: elastic.Options{Slot: 100}}
 }
 
-// Jobs keep their work and arrive in slots from the first one on.
+// Jobs keep their work, and the first job arrives in slot 0.
 func TestFromTrace(t *testing.T) {
 	jobs := []trace.Job{
 		traced("idle", 10, 50, 0, "m"), traced("a", 150, 40, 1, "m"), traced("b", 249, 40, 2, "n"),
@@ -45,14 +45,14 @@ func TestFromTrace(t *testing.T) {
 	require.Equal(t, []elastic.Spec{
 		{ID: 1, Type: 1, Arrival: 0, Epochs: 4, RealEpochs: 4},
 		{ID: 2, Type: 2, Arrival: 0, Epochs: 8, RealEpochs: 8},
-		{ID: 3, Type: 1, Arrival: 1, Epochs: 12, RealEpochs: 12}, // of eight devices, three are of use
+		{ID: 3, Type: 1, Arrival: 1, Epochs: 12, RealEpochs: 12}, // only three of eight devices are useful
 	}, made)
 	made, _, err = elastic.FromTrace(jobs, template(), elastic.TraceOptions{MaxEpochs: 30}, elastic.NewDraws(1))
 	require.NoError(t, err)
 	require.Equal(t, []float64{30, 15, 30}, []float64{made[0].RealEpochs, made[1].RealEpochs, made[2].RealEpochs})
 }
 
-// A job that runs alone, on as many workers as it had devices, takes as long as in the trace.
+// A job that runs alone, with one worker per traced device, takes as long as in the trace.
 func TestFromTraceKeepsDurations(t *testing.T) {
 	s := template()
 	var err error
@@ -68,7 +68,7 @@ func TestFromTraceKeepsDurations(t *testing.T) {
 	require.InDelta(t, 7.3, result.Makespan, 1e-12)
 }
 
-// Types of unknown models are drawn evenly, errors of estimates around the true length.
+// Types of unknown models are drawn evenly. Estimates scatter around the true length.
 func TestFromTraceDraws(t *testing.T) {
 	var jobs []trace.Job
 	for k := range 2000 {
@@ -91,7 +91,7 @@ func TestFromTraceDraws(t *testing.T) {
 	require.NotEqual(t, drawn(3), drawn(4))
 }
 
-// Traces in files become workloads that can be simulated, and faults of files remain errors.
+// Trace files become workloads that can be simulated. Faulty files return errors.
 func TestFromTraceOfAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.csv")
 	read := func(text string) ([]elastic.Spec, error) {

@@ -150,12 +150,12 @@ func TestReadTrace(t *testing.T) {
 	require.ErrorIs(t, err, broken)
 }
 
-// failing is a reader with an error.
+// failing is a reader that always fails.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// FuzzReadTrace reads anything as a trace: what is accepted can be simulated.
+// FuzzReadTrace checks that every accepted trace can be simulated.
 func FuzzReadTrace(f *testing.F) {
 	f.Add([]byte(smallTrace))
 	f.Add([]byte(`{"jobs": [{"id": 1, "type": 1, "arrv_time": 9, "num_epochs": 1e300, "real_num_epochs": 1}]}`))
@@ -197,7 +197,7 @@ func TestReadTable(t *testing.T) {
 	}
 }
 
-// FuzzReadTable reads anything as a table: what is accepted passes the check or fails it with an error.
+// FuzzReadTable checks that every accepted table passes its check, or fails it with an error.
 func FuzzReadTable(f *testing.F) {
 	f.Add([]byte(`{"table": {"m": [[1, 2], [3, 4]]}}`))
 	f.Add([]byte(`{"table": {"m": [[], []]}}`))
@@ -279,7 +279,7 @@ func TestReadTypes(t *testing.T) {
 	}
 }
 
-// Poisson arrivals are cut to their mean.
+// Poisson arrivals are capped at their mean.
 func TestGeneratePoisson(t *testing.T) {
 	jobs, err := elastic.Generate([]elastic.JobType{{Length: 1}},
 		elastic.GenerateOptions{Jobs: 500, Rate: 4, Arrivals: elastic.PoissonArrivals}, elastic.NewDraws(1))

@@ -9,15 +9,15 @@ import (
 	"graft/cluster/elastic"
 )
 
-// constant is a speed of one epoch per second and worker.
+// constant is a speed model of one epoch per second and worker.
 type constant struct{ elastic.Speed }
 
 func (constant) Limit(_ *elastic.JobType, workers, _ int, seconds float64) float64 {
 	return float64(workers) * seconds
 }
 
-// Two jobs of 300 epochs take 4 of 16 GPU slots for 300 s each, or with more workers more slots for less time; the last
-// arrives after 3 slots of 100 s.
+// Each of two jobs needs 4 of 16 GPU slots for 300 s. More workers take more slots for less time. The last job arrives
+// after 3 slots of 100 s.
 func TestLoad(t *testing.T) {
 	s := elastic.Study{Speed: constant{}, Types: []elastic.JobType{{Worker: elastic.Resources{elastic.GPU: 4}}},
 		Jobs: []elastic.Spec{{ID: 1, Type: 1, RealEpochs: 300}, {ID: 2, Type: 1, Arrival: 3, RealEpochs: 300}},

@@ -9,7 +9,7 @@ import (
 	"graft/cluster/elastic"
 )
 
-const tolerance = 1e-12 // sums of a few parts of slots
+const tolerance = 1e-12 // for sums of a few parts of slots
 
 func TestCompletionHasAFraction(t *testing.T) {
 	result := run(t, studyOf(job(1, 0), job(2, 3)), onePair)
@@ -37,8 +37,7 @@ func TestRewardOfUnfinishedJobs(t *testing.T) {
 	require.Equal(t, []float64{1, 0}, run(t, s, onePair).Rewards)
 }
 
-// A job that ran with one pair in the first slot and two in the second loses the time that two
-// added tasks cost, once.
+// A job with one pair in the first slot and two in the second pays the cost of two added tasks once.
 func TestScalingCostsTime(t *testing.T) {
 	growing := func(w *elastic.World) {
 		j := w.Jobs()[0]
@@ -60,7 +59,7 @@ func TestScalingCostsTime(t *testing.T) {
 	require.InDelta(t, 3e-6, run(t, s, growing).MeanJCT, 1e-9, "nothing is lost without a change")
 }
 
-// The job of the last part of its last slot pays at the slot's start.
+// A job that scales in its last, partial slot pays at the start of the slot.
 func TestScalingInTheLastSlot(t *testing.T) {
 	j := job(1, 0)
 	j.Epochs, j.RealEpochs = 132, 132 // 1.1 slots
@@ -72,7 +71,7 @@ func TestScalingInTheLastSlot(t *testing.T) {
 	require.InDelta(t, 1.1+12.37/1200, result.MeanJCT, 1e-9)
 }
 
-// A slot is at most lost as a whole.
+// Scaling costs at most one whole slot.
 func TestScalingTakesAtMostASlot(t *testing.T) {
 	s := studyOf(job(1, 0))
 	s.Options.Slot = 2 // 60 slots of work
@@ -111,7 +110,7 @@ func TestJobsThatTrainWithoutServers(t *testing.T) {
 	require.Empty(t, w.Jobs()[0].Servers)
 }
 
-// A worker without a server does nothing but holds its resources.
+// A worker without a server makes no progress but holds its resources.
 func TestWorkerAloneDoesNothing(t *testing.T) {
 	w := world(t, studyOf(job(1, 0)))
 	w.Begin()
@@ -135,8 +134,7 @@ func TestSpeedErrorsComeFromTheSeed(t *testing.T) {
 	require.Len(t, times, 3)
 }
 
-// Negative speeds are an artefact of interpolation: they count as zero, in the original they
-// take progress back.
+// Negative speeds are an artefact of interpolation and count as zero. The original subtracts progress.
 func TestNegativeSpeeds(t *testing.T) {
 	for quirk, want := range map[string]float64{"": 0, elastic.Backward.Name: -120} {
 		s := studyOf(job(1, 0))
@@ -191,7 +189,7 @@ func TestRunStopsWithItsContext(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// A job that outlived its estimate is expected to have a little left.
+// A job that outlived its estimate has a few expected epochs left.
 func TestEpochsLeft(t *testing.T) {
 	j := elastic.Job{Spec: job(1, 0), Progress: 3}
 	require.InDelta(t, 9, j.EpochsLeft(), tolerance)

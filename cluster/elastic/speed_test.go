@@ -13,10 +13,10 @@ import (
 	"graft/cluster/elastic/elastictest"
 )
 
-// fitTolerance is the relative error of the linear system: its condition is below 10^4.
+// fitTolerance is the relative error of the linear system. Its condition is below 10^4.
 const fitTolerance = 1e-9
 
-// Measurements of a function that is a sum of distances determine it everywhere.
+// A fit to measurements of a sum of distances recovers the sum everywhere.
 func TestFitRecoversSumsOfDistances(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	var points []elastic.Measurement
@@ -47,7 +47,7 @@ func TestFitRecoversSumsOfDistances(t *testing.T) {
 	}
 }
 
-// Between two points the fit is a line; a failed measurement pulls it to zero only if kept.
+// The fit between two points is linear. A failed measurement pulls it to zero only if kept.
 func TestFailedMeasurements(t *testing.T) {
 	points := map[string][]elastic.Measurement{"m": {{1, 1, 10}, {1, 3, 30}, {1, 2, 0}}}
 	for keep, want := range map[bool]float64{false: 20, true: 0} {
@@ -91,7 +91,7 @@ func TestFitsThatFail(t *testing.T) {
 	}
 }
 
-// slow has a step of 1 s without communication, 100 MB, 50 MB/s between nodes and 200 within.
+// slow has a step of 1 s without communication, 100 MB of parameters, 50 MB/s between nodes and 200 MB/s within.
 var slow = elastic.JobType{Name: "slow", EpochSize: 1, Compute: 1, ModelSize: 100, BetweenBW: 50, WithinBW: 200}
 
 func TestAnalyticSpeed(t *testing.T) {
@@ -99,12 +99,12 @@ func TestAnalyticSpeed(t *testing.T) {
 		workers, servers []int
 		step             float64
 	}{
-		// 200 MB at 50 MB/s, the bandwidth between nodes, although both are on one.
+		// 200 MB at 50 MB/s, the bandwidth between nodes, although both tasks are on one node.
 		"one worker beside its server": {[]int{0}, []int{0}, 1 + 4},
 		"one worker apart":             {[]int{0}, []int{1}, 1 + 4},
-		// The server sends to two workers from outside.
+		// The server sends to two workers on other nodes.
 		"two workers apart": {[]int{0, 2}, []int{1}, 1 + 8},
-		// Each server holds 50 MB; the worker receives from one outside.
+		// Each server holds 50 MB. The worker receives from one server on another node.
 		"two servers":     {[]int{0}, []int{0, 1}, 1 + 2},
 		"three servers":   {[]int{0}, []int{0, 1, 1}, 1 + 200.0/3/25},
 		"a crowded node":  {[]int{0, 0, 0, 0, 0}, []int{0}, 1 + 5},
@@ -121,7 +121,7 @@ func TestAnalyticSpeed(t *testing.T) {
 	}
 }
 
-// In the original integer division, two of three workers on a node cost as much as none.
+// In the original's integer division, two of three workers on a node count as none.
 func TestAnalyticWholeShares(t *testing.T) {
 	d := elastic.Deployment{Model: &slow, Workers: []int{0, 0, 1}}
 	require.InEpsilon(t, 3*600/5.0, elastic.Analytic{WholeShares: true}.Epochs(d, 600), tolerance)

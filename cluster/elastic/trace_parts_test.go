@@ -14,8 +14,8 @@ import (
 	"graft/internal/files"
 )
 
-// Parts have the workloads that were asked for, each of successive jobs, and more than the gap between
-// them; each job is in at most one.
+// Parts have the requested workloads of successive jobs. More than the gap lies between parts. Each job is in at most
+// one workload.
 func TestPartsOfATraceDoNotOverlap(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

@@ -8,8 +8,7 @@ import (
 	"graft/cluster/elastic"
 )
 
-// Without actions for bundles, a scheduler's bundle is a sample of each of its tasks, in columns that a
-// function chooses.
+// Without bundle actions, a scheduler's bundle is one sample for each of its tasks. A function chooses their columns.
 func TestWindowOfSingleTasks(t *testing.T) {
 	w := world(t, studyOf(job(1, 0), job(2, 0)))
 	o := elastic.WindowOptions{Size: 3, Apart: true, Shuffle: func(int) []int { return []int{2, 0, 1} }}
@@ -27,12 +26,12 @@ func TestWindowOfSingleTasks(t *testing.T) {
 	require.Equal(t, 7, window.Actions())
 }
 
-// fixed draws one number again and again.
+// fixed draws the same number every time.
 type fixed float64
 
 func (f fixed) Float64() float64 { return float64(f) }
 
-// A job's speed has an error of the given numbers.
+// The world takes errors of speeds from the given random numbers.
 func TestSpeedErrorsFromOutside(t *testing.T) {
 	s := studyOf(job(1, 0))
 	s.Options.SpeedError, s.Options.Scaling = 0.4, elastic.NoScaling

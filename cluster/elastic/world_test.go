@@ -8,7 +8,7 @@ import (
 	"graft/cluster/elastic"
 )
 
-// Tasks go to the least loaded node, of equal ones to the first.
+// Tasks go to the least loaded node. The first of equally loaded nodes wins.
 func TestLeastLoadedNodeFirst(t *testing.T) {
 	s := studyOf(job(1, 0), job(2, 0))
 	s.Options.Nodes = 3
@@ -32,7 +32,7 @@ func TestLeastLoadedNodeFirst(t *testing.T) {
 	require.Equal(t, elastic.Resources{}, w.Used(), "a slot starts without tasks")
 }
 
-// The least loaded node by slots in use may lack the kind that a task needs.
+// The node with the fewest slots in use may lack the resource that a task needs.
 func TestFirstNodeQuirk(t *testing.T) {
 	for quirk, want := range map[string]bool{"": true, elastic.FirstNode.Name: false} {
 		s := studyOf(job(1, 0))
@@ -87,7 +87,7 @@ func TestSharesFollowTasks(t *testing.T) {
 	require.Zero(t, w.Jobs()[0].Share, "the original does not follow single tasks")
 }
 
-// Estimates place the next tasks on the least loaded node and leave the job as it is.
+// Estimates place the next tasks on the least loaded node and do not change the job.
 func TestEstimate(t *testing.T) {
 	s := studyOf(job(1, 0))
 	s.Options.Most = 2

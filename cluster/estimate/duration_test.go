@@ -21,17 +21,16 @@ import (
 const (
 	day = 24 * 60 * 60 // seconds
 
-	// Of the published estimates of September, whose models had also learned from the five
-	// months before, and from the numbers of jobs.
+	// Scores of the published estimates for September. Their models also learned from the five months before and from
+	// job IDs.
 	publishedMAE = 11_994
 	publishedR2  = 0.454
 )
 
-// zero is second zero of the traces of tests.
+// zero is the date of second 0 in the test traces.
 var zero = time.Date(2020, 4, 1, 0, 0, 0, 0, time.UTC)
 
-// someJobs are jobs whose duration follows from their user, devices and utilisation, and
-// some chance.
+// someJobs draws jobs whose durations depend on user, devices, utilisation and chance.
 func someJobs(seed uint64, n int) []trace.Job {
 	random := rand.New(rand.NewPCG(seed, 1))
 	jobs := make([]trace.Job, n)
@@ -71,8 +70,8 @@ func TestDurationsAreLearned(t *testing.T) {
 	}
 }
 
-// hindsight is jobs whose future was exchanged: those that are submitted from a second on
-// are others, and those that end from it on run for another time.
+// hindsight returns jobs with another future. It replaces jobs submitted from a second on, and changes the durations of
+// jobs that end from it on.
 func hindsight(jobs []trace.Job, from int64) []trace.Job {
 	random := rand.New(rand.NewPCG(7, 7))
 	changed := append([]trace.Job(nil), jobs...)
@@ -90,7 +89,7 @@ func hindsight(jobs []trace.Job, from int64) []trace.Job {
 	return changed
 }
 
-// Whatever the future brings, what was estimated before stays.
+// Changes in the future do not change earlier estimates.
 func TestEstimatesKnowNoFuture(t *testing.T) {
 	jobs := someJobs(2, 2500)
 	const from = 9 * day
@@ -121,7 +120,7 @@ func TestEstimatesKnowNoFuture(t *testing.T) {
 	}
 }
 
-// Neither a job's number nor how it ended is a feature: nothing of it changes an estimate.
+// Neither a job's ID nor its end state is a feature, so changing both does not change the model.
 func TestNumbersAndEndsAreNoFeatures(t *testing.T) {
 	jobs := someJobs(3, 1500)
 	renamed := append([]trace.Job(nil), jobs...)
@@ -137,7 +136,7 @@ func TestNumbersAndEndsAreNoFeatures(t *testing.T) {
 	require.Equal(t, models[0], models[1])
 }
 
-// A trace whose jobs all have names of their own is read; late names are missing.
+// A trace whose jobs all have different names is readable. Names beyond the limit of a column are missing.
 func TestMoreNamesThanAColumnHolds(t *testing.T) {
 	jobs := make([]trace.Job, 1<<16+10)
 	for k := range jobs {
@@ -186,7 +185,7 @@ func TestEstimatesAsATable(t *testing.T) {
 	require.Equal(t, "job_id,priority\n765469,1200\n\"b,c\",3000000\n", file.String())
 }
 
-// publishedJobsOfSeptember reads the published trace of a month.
+// publishedJobsOfSeptember reads the published trace of September.
 func publishedJobsOfSeptember(t *testing.T) []trace.Job {
 	rows := must(csv.NewReader(published(t, "venus_sept_trace.csv")).ReadAll())
 	var jobs []trace.Job
@@ -202,7 +201,7 @@ func publishedJobsOfSeptember(t *testing.T) []trace.Job {
 	return jobs
 }
 
-// publishedEstimates are the published estimates in seconds by number of job.
+// publishedEstimates returns the published estimates in seconds by job ID.
 func publishedEstimates(t *testing.T) map[string]float64 {
 	rows := must(csv.NewReader(published(t, "Venus_Sept_ebm_weekly_updated.csv")).ReadAll())
 	estimates := map[string]float64{}
@@ -212,9 +211,8 @@ func publishedEstimates(t *testing.T) map[string]float64 {
 	return estimates
 }
 
-// A month of a cluster: the weeks before each week are learned from. What was published
-// had five months more to learn from, so that the figures stand beside one another but
-// are not of the same task.
+// Each week of a month is estimated from the weeks before. The published estimates also learned from five earlier
+// months, so the figures are not directly comparable.
 func TestDurationsOfSeptember(t *testing.T) {
 	if os.Getenv("GRAFT_LONG") == "" {
 		t.Skip("left out: learning durations from five months of a trace; set GRAFT_LONG=1")

@@ -7,7 +7,7 @@ import (
 	"graft/cluster/estimate"
 )
 
-// A model of how long jobs take is learned, asked, and asked why.
+// A model of job durations is learned, predicts a job and explains the prediction.
 func ExampleFit() {
 	var devices, minutes []float64
 	var users []string

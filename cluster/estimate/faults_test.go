@@ -76,7 +76,7 @@ func TestWhatCannotBeLearnedIsSaid(t *testing.T) {
 	}
 }
 
-// numbers makes a table of one column.
+// numbers fills a table with one column and a target.
 func numbers(x, y []float64) func(*estimate.Table) {
 	return func(table *estimate.Table) {
 		table.AddNumbers("x", x)
@@ -103,7 +103,7 @@ func TestWhatCannotBePredictedIsSaid(t *testing.T) {
 	require.ErrorContains(t, err, "expected 0 to 15")
 }
 
-// What is asked of a table before anything is learned.
+// A table answers queries before any fit.
 func TestTables(t *testing.T) {
 	table := new(estimate.Table)
 	require.Zero(t, table.Rows())
@@ -123,7 +123,7 @@ func TestTables(t *testing.T) {
 	require.ErrorContains(t, table.Err(), "column short has 1 rows; expected 3, as in the other columns")
 }
 
-// The smallest tables there are give a model that predicts something finite.
+// The smallest possible tables give models with finite predictions.
 func TestSmallTables(t *testing.T) {
 	for _, validation := range []string{estimate.ValidateRandom, estimate.ValidateBlocks, estimate.ValidateLast} {
 		for n := 2; n < 12; n++ {

@@ -13,19 +13,18 @@ import (
 )
 
 const (
-	// sumTolerance is for sums of some twenty numbers near 1 that are added in another
-	// order: float64 has 16 digits.
+	// sumTolerance is for sums of about twenty numbers near 1 in another order: float64 has 16 digits.
 	sumTolerance = 1e-12
-	// noiseless is the share of a known function's variance that a model has to find
-	// through as much noise as there is function.
+	// noiseless is the share of a known function's variance that a model must find. The noise is as large as the
+	// function.
 	noiseless = 0.97
 )
 
-// known is a table of a function that is known: curves of a and b, steps of the text c,
-// a product of d and e, and f, which says nothing.
+// known holds a table of a known function: curves of a and b, steps of the text c, a product of d and e, and f, which
+// has no effect.
 type known struct {
 	table *estimate.Table
-	clean []float64 // the function without its noise
+	clean []float64 // values without noise
 }
 
 var colours = []string{"red", "green", "blue", "white", "black"}
@@ -69,7 +68,7 @@ func score(t testing.TB, truth, predicted []float64) estimate.Scores {
 	return must(estimate.Score(truth, predicted, estimate.ScoreOptions{Draws: 1}))
 }
 
-// written is a model's file.
+// written returns a model's file.
 func written(t testing.TB, m *estimate.Model) string {
 	var file bytes.Buffer
 	require.NoError(t, m.Write(&file))
@@ -97,7 +96,7 @@ func TestAKnownFunctionIsFound(t *testing.T) {
 	}
 }
 
-// A curve is that of the function, not only the sum of all.
+// Each curve matches the function of its own feature.
 func TestACurveIsThatOfItsFeature(t *testing.T) {
 	m := fit(t, newKnown(3, 8000).table, estimate.Options{Pairs: 1, Bags: 4})
 	shape := must(m.Shape(0))
@@ -112,8 +111,8 @@ func TestACurveIsThatOfItsFeature(t *testing.T) {
 	require.Less(t, within, 0.1, "mean distance from a curve that spans 2")
 }
 
-// Texts that act on a number differently, but are alike by themselves, are found as well:
-// their order for this follows from the pair.
+// Screening also finds the pair of a text and a number if the text has no effect alone. The pair gives the order of the
+// texts.
 func TestScreeningFindsThePairsThatThereAre(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 1))
 	const rows = 6000
@@ -165,7 +164,7 @@ func TestAMonotoneShapeIs(t *testing.T) {
 		for _, term := range m.Terms()[6:] {
 			require.NotContains(t, term.Features, name)
 		}
-		before := math.Inf(-way) // below all that rises, above all that falls
+		before := math.Inf(-way) // below all rising shapes, above all falling ones
 		for step := range 1001 {
 			row[at].Number = float64(step)/500 - 0.5
 			got := must(m.Predict(row))
@@ -175,7 +174,7 @@ func TestAMonotoneShapeIs(t *testing.T) {
 	}
 }
 
-// The other features make up for what a bound feature may not say, as far as they can.
+// A bound that the true function satisfies does not lower R².
 func TestABoundCostsNothingThatHolds(t *testing.T) {
 	k := newKnown(8, 4000)
 	free := score(t, k.clean, predict(t, fit(t, k.table, estimate.Options{Bags: 2}), k.table)).R2.Value
@@ -218,7 +217,7 @@ func rows(table *estimate.Table) []int {
 	return all
 }
 
-// above moves values so that none is negative.
+// above shifts values so that none is negative.
 func above(values []float64) []float64 {
 	least := slices.Min(values)
 	moved := make([]float64, len(values))
@@ -228,8 +227,7 @@ func above(values []float64) []float64 {
 	return moved
 }
 
-// Of all models that predict the same there is one whose maps have no means along rows
-// and columns, and whose curves have none.
+// Equal predictions have only one representation in which curves, and rows and columns of maps, have means of zero.
 func TestShapesAreUnique(t *testing.T) {
 	m := fit(t, newKnown(10, 4000).table, estimate.Options{Pairs: 4, Bags: 3})
 	for k, term := range m.Terms() {
@@ -307,7 +305,7 @@ func TestMissingAndUnknown(t *testing.T) {
 	require.InDelta(t, sum, predicted(0.5, "three"), sumTolerance)
 }
 
-// Rare texts share a bin, from which those that were there are known later.
+// Rare texts share a bin. The model recognises each of them, but no unknown text.
 func TestRareTextsShareABin(t *testing.T) {
 	var text []string
 	var y []float64
@@ -336,7 +334,7 @@ func TestRareTextsShareABin(t *testing.T) {
 	require.Equal(t, m.Base(), got)
 }
 
-// The mean comes back from logarithms with its smearing, and the median without.
+// The mean returns from logarithms with smearing, and the median without.
 func TestLogarithmsReturn(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 1))
 	var x, y []float64
@@ -356,7 +354,7 @@ func TestLogarithmsReturn(t *testing.T) {
 	}
 }
 
-// BenchmarkFit is a table of the size of five months of a cluster's jobs.
+// BenchmarkFit fits a table as large as five months of a cluster's jobs.
 func BenchmarkFit(b *testing.B) {
 	random := rand.New(rand.NewPCG(14, 1))
 	const rows, features = 90_000, 13

@@ -11,7 +11,7 @@ import (
 	"graft/cluster/trace"
 )
 
-// rounding is for sums of some hundred numbers below a thousand.
+// rounding is for sums of a few hundred numbers below a thousand.
 const rounding = 1e-8
 
 func TestEveryNumberFallsIntoItsBin(t *testing.T) {
@@ -36,7 +36,7 @@ func TestEveryNumberFallsIntoItsBin(t *testing.T) {
 	})
 }
 
-// Quantile bins of different values have about as many rows each.
+// Quantile bins of distinct values have about equal numbers of rows.
 func TestQuantilesAreEven(t *testing.T) {
 	var values []float32
 	for k := range 1000 {
@@ -78,8 +78,8 @@ func TestIsotonicIsTheNearest(t *testing.T) {
 		for k := 1; k < n; k++ {
 			require.GreaterOrEqual(t, float64(way)*after[k], float64(way)*after[k-1])
 		}
-		// What is left is at right angles to the answer, and from no step of the cone towards
-		// any other: the conditions of the nearest point of a convex cone.
+		// The nearest point of a convex cone: the residual is orthogonal to the answer, and no step of the cone reduces
+		// the distance.
 		inner, running := 0.0, 0.0
 		for k := range after {
 			inner += weights[k] * (before[k] - after[k]) * after[k]
@@ -94,7 +94,7 @@ func TestIsotonicIsTheNearest(t *testing.T) {
 	})
 }
 
-// residuals draws sums and counts of bins.
+// residuals draws the sums and counts of bins.
 func residuals(t *rapid.T, n int) (sums, counts []float64) {
 	for range n {
 		counts = append(counts, float64(rapid.IntRange(0, 9).Draw(t, "count")))
@@ -103,7 +103,7 @@ func residuals(t *rapid.T, n int) (sums, counts []float64) {
 	return sums, counts
 }
 
-// saved returns the drop in squares when bins get a value each.
+// saved returns the drop in squared error if each bin gets a value.
 func saved(sums, counts, update []float64) float64 {
 	gain := 0.0
 	for k := range sums {
@@ -137,13 +137,13 @@ func TestATreeOfTwoLeavesIsTheBest(t *testing.T) {
 	})
 }
 
-// Of texts every division in two is looked at.
+// A tree of texts finds the best of all divisions in two.
 func TestATreeOfTextsIsTheBestDivision(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(3, 9).Draw(t, "bins")
 		sums, counts := residuals(t, n)
 		for k := range counts {
-			counts[k]++ // and so that no mean is drawn to zero by more than another
+			counts[k]++ // without empty bins, least hardly changes any mean
 		}
 		const least = 1e-9
 		update := make([]float64, n)
@@ -177,7 +177,7 @@ func TestATreeOfAPairIsTheBest(t *testing.T) {
 	})
 }
 
-// bestOfPair tries all trees of one cut and two below it.
+// bestOfPair tries all trees with one cut and two cuts below it.
 func bestOfPair(g *pairGrower, rows, cols int) float64 {
 	half := func(r0, r1, c0, c1 int, alongRows bool) float64 {
 		sum, n := g.box(r0, r1, c0, c1)
@@ -209,7 +209,7 @@ func bestOfPair(g *pairGrower, rows, cols int) float64 {
 	return best
 }
 
-// What only adds up is no interaction, whatever the rows of each cell.
+// A sum of two effects has no interaction. A change in one cell has one.
 func TestNoInteractionInWhatAddsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows, cols := rapid.IntRange(2, 6).Draw(t, "rows"), rapid.IntRange(2, 6).Draw(t, "cols")

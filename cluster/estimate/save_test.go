@@ -16,7 +16,7 @@ import (
 	"graft/internal/files/faults"
 )
 
-// small is a model with numbers, texts, a bin of rare ones, missing values and a pair.
+// small fits a model with numbers, texts, a bin of rare texts, missing values and a pair.
 func small(t testing.TB) *estimate.Model {
 	k := newKnown(1, 300)
 	var texts []string
@@ -110,7 +110,7 @@ func TestDamageIsRefused(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// What is read is a model: it writes what it was read from, and nothing in it can panic.
+// FuzzParse checks that every accepted model writes back unchanged and never panics.
 func FuzzParse(f *testing.F) {
 	text := written(f, small(f))
 	f.Add([]byte(text))
@@ -153,7 +153,7 @@ func TestAShapeAsATable(t *testing.T) {
 	var files [3]bytes.Buffer
 	for k := range files {
 		shape := must(m.Shape(k))
-		for c := range shape.Cells { // rounded, so that the text is short
+		for c := range shape.Cells { // rounds values to keep the text short
 			shape.Cells[c].Value = float64(int(shape.Cells[c].Value*8+100.5)-100) / 8
 		}
 		require.NoError(t, shape.WriteCSV(&files[k]))

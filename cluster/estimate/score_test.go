@@ -41,8 +41,7 @@ func TestScoresRefuse(t *testing.T) {
 	}
 }
 
-// An interval of 95 % holds the truth about as often, and blocks make it as wide as rows
-// that hang together need.
+// If rows depend on each other, a 95% interval contains the truth about as often only with blocks.
 func TestIntervalsHold(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	const trials, n, together = 200, 400, 10
@@ -56,7 +55,7 @@ func TestIntervalsHold(t *testing.T) {
 			}
 			truth[row] = shared
 		}
-		mae := math.Sqrt(2 / math.Pi) // of a normal deviate
+		mae := math.Sqrt(2 / math.Pi) // mean absolute value of a normal deviate
 		one := must(estimate.Score(truth, predicted, estimate.ScoreOptions{Draws: 200}))
 		blocks := must(estimate.Score(truth, predicted, estimate.ScoreOptions{Draws: 200, Block: 2 * together}))
 		if one.MAE.Low <= mae && mae <= one.MAE.High {

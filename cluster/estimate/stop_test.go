@@ -11,14 +11,14 @@ import (
 	"graft/cluster/trace"
 )
 
-// Who is not waited for any more ends soon, and gives nothing half-learned.
+// Learning stops soon after its context ends and returns no partial model.
 func TestLearningCanBeStopped(t *testing.T) {
 	table := newKnown(1, 20_000).table
 	o := estimate.Options{Rounds: 1 << 20, Patience: 1 << 20, Bags: 2}
 	for _, validation := range []string{estimate.ValidateRandom, estimate.ValidateLast} {
 		o.Validation = validation
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		m, err := estimate.Fit(ctx, table, o) // which takes hours
+		m, err := estimate.Fit(ctx, table, o) // would take hours
 		cancel()
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Nil(t, m)
@@ -31,7 +31,7 @@ func TestLearningCanBeStopped(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// Submissions are counted by the step that they lie in, from midnight on.
+// TicksOf counts submissions by step, from midnight on.
 func TestSubmissionsAreCounted(t *testing.T) {
 	noon := time.Date(2020, 4, 1, 12, 0, 0, 0, time.UTC)
 	series := must(estimate.TicksOf([]trace.Job{{Submit: -1, GPUs: 2}, {Submit: 600, GPUs: 4}, {Submit: 599, GPUs: 1},
@@ -54,8 +54,7 @@ func TestSubmissionsAreCounted(t *testing.T) {
 	require.ErrorContains(t, err, "step is")
 }
 
-// A walk forecasts every tick, from the second window on by models, and later ticks change
-// no forecast.
+// A walk forecasts every tick, with models from the second window on. Later ticks do not change earlier forecasts.
 func TestAWalkForecastsAllTicks(t *testing.T) {
 	series := ticks(6 * 144)
 	o := estimate.ThroughputOptions{Every: 48 * time.Hour, Model: estimate.Options{Bags: 1, Rounds: 80}}

@@ -20,7 +20,7 @@ const (
 	publishedJobs = 4.12
 )
 
-// ticks are so many steps of a daily wave.
+// ticks returns n steps of a daily wave.
 func ticks(n int) []estimate.Tick {
 	series := make([]estimate.Tick, n)
 	for k := range series {
@@ -31,8 +31,7 @@ func ticks(n int) []estimate.Tick {
 	return series
 }
 
-// What changes six steps back or later changes nothing that is known of a tick. The
-// original's way reads one step more.
+// Forecasts use only ticks at least six steps back. The original also uses the fifth.
 func TestForecastsReadNothingLater(t *testing.T) {
 	for original, latest := range map[bool]int{false: 6, true: 5} {
 		o := estimate.ThroughputOptions{Original: original}
@@ -50,7 +49,7 @@ func TestForecastsReadNothingLater(t *testing.T) {
 	}
 }
 
-// equalRows compares values, of which missing ones are equal.
+// equalRows compares values and treats missing ones as equal.
 func equalRows(a, b []estimate.Value) bool {
 	for k := range a {
 		if a[k] != b[k] && !(math.IsNaN(a[k].Number) && math.IsNaN(b[k].Number)) {
@@ -77,7 +76,7 @@ func TestWhatIsKnownOfATick(t *testing.T) {
 		"jobs_soft_7": jobs(7)/2 + (jobs(6)+jobs(8))/4, "jobs_soft_18": jobs(18)/2 + (jobs(17)+jobs(19))/4,
 		"jobs_mean_6": (jobs(6) + jobs(7) + jobs(8) + jobs(9) + jobs(10) + jobs(11)) / 6,
 	} {
-		require.InDelta(t, want, row[name], 1e-5, name) // float32 of numbers below 400
+		require.InDelta(t, want, row[name], 1e-5, name) // float32 precision for numbers below 400
 	}
 	require.Len(t, table.Names(), 7+2*9)
 	first := table.Row(10)
@@ -154,14 +153,14 @@ func FuzzReadTicks(f *testing.F) {
 		require.NoError(t, estimate.WriteForecasts(&file, forecasts))
 		again := must(estimate.ReadTicks(&file))
 		require.Len(t, again, len(series))
-		for k := range series { // fractions of seconds are not written
+		for k := range series { // written times have whole seconds
 			require.Equal(t, series[k].Time.Truncate(time.Second), again[k].Time)
 			require.Equal(t, series[k].Jobs, again[k].Jobs)
 		}
 	})
 }
 
-// published opens a file of the reference.
+// published opens a reference file, or skips the test.
 func published(t *testing.T, name string) *os.File {
 	file, err := os.Open(reference + name)
 	if err != nil {
@@ -171,7 +170,7 @@ func published(t *testing.T, name string) *os.File {
 	return file
 }
 
-// Six months of a cluster: learned from April to August, September forecast.
+// A model of April to August forecasts September.
 func TestSubmissionsOfSeptember(t *testing.T) {
 	if os.Getenv("GRAFT_LONG") == "" {
 		t.Skip("left out: learning submissions from five months of a trace; set GRAFT_LONG=1")

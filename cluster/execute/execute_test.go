@@ -23,18 +23,18 @@ import (
 	"graft/results"
 )
 
-// long runs the tests that take minutes.
+// long enables tests that take minutes.
 var long = os.Getenv("GRAFT_LONG") != ""
 
-// bed is a run folder with the options of an executor in it.
+// bed holds a run folder and the options of an executor.
 type bed struct {
 	execute.Options
 	folder string
 	events []execute.Event
 }
 
-// open makes or opens the run folder of a bed. A process that another test has just forked may hold the lock
-// of a run that was closed, until it executes its program.
+// open creates or opens a run folder. It retries a locked folder: a process that another test has just forked holds the
+// lock of a closed run until it executes its program.
 func open(fsys files.FS, folder string) (run *results.Run, err error) {
 	clock := fleet.NewClock(time.Now)
 	for range 1000 {
@@ -61,7 +61,7 @@ func newBed(t *testing.T, scheduler string, devices int) *bed {
 	return b
 }
 
-// cpus are devices of 100 MiB that share the machine's cores.
+// cpus returns devices of 100 MiB that share the machine's cores.
 func cpus(n int) (devices []execute.Device) {
 	for k := range n {
 		cores := usable()
@@ -70,7 +70,7 @@ func cpus(n int) (devices []execute.Device) {
 	return devices
 }
 
-// usable are the CPU cores of this process.
+// usable returns the CPU cores of this process.
 func usable() (cores []int) {
 	var set unix.CPUSet
 	_ = unix.SchedGetaffinity(0, &set)
@@ -82,7 +82,7 @@ func usable() (cores []int) {
 	return cores
 }
 
-// run opens the folder, executes and closes it.
+// run opens the folder, executes the jobs and closes the folder.
 func (b *bed) run(t *testing.T, ctx context.Context, jobs []execute.Job) (*execute.Result, error) {
 	t.Helper()
 	run, err := open(files.OS{}, b.folder)
@@ -108,7 +108,7 @@ func (b *bed) requireNone(t *testing.T) {
 	require.Empty(t, found)
 }
 
-// kinds are the events of a task in their order.
+// kinds returns the events of a task in order.
 func (b *bed) kinds(task int) (kinds []string) {
 	for _, e := range b.events {
 		if e.Task != task {
@@ -123,7 +123,7 @@ func (b *bed) kinds(task int) (kinds []string) {
 	return kinds
 }
 
-// shell is a job that takes a whole device.
+// shell returns a job that takes a whole device.
 func shell(script string, args ...string) execute.Job {
 	return execute.Job{Spec: node.Spec{Cores: 100}, Command: append([]string{"/bin/sh", "-c", script, "sh"}, args...)}
 }
@@ -153,7 +153,7 @@ func TestTasksGetTheirEnvironment(t *testing.T) {
 	require.Equal(t, "[] cpu 1\n", b.log(t, r, 0))
 }
 
-// Two hundred tasks with dependencies and arrivals run once each, at most one on each of four devices at a time.
+// Many tasks with dependencies and arrivals run exactly once, one at a time on each of four devices.
 func TestManyTasksRunOnce(t *testing.T) {
 	t.Parallel()
 	for _, scheduler := range []string{"fcfs", "best-fit", "backfill"} {
@@ -234,8 +234,8 @@ func TestFailuresAreRetriedAndNamed(t *testing.T) {
 	require.Zero(t, r.Summary.Stops)
 }
 
-// A task that goes to the background in a session of its own dies with its first process, with and without a
-// cgroup, whether it keeps the output open or not.
+// Background processes in another session die with the first process of their task, with and without a cgroup, even if
+// they keep the output open.
 func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	for _, cgroup := range []string{"", execute.NoCgroup} {
@@ -264,13 +264,13 @@ func TestLogsAreBounded(t *testing.T) {
 	require.Equal(t, execute.Done, r.Jobs[0].End)
 }
 
-// energy is a meter of constant readings.
+// energy is a meter with constant readings.
 type energy struct{}
 
 func (energy) Begin(int) execute.Reading { return energy{} }
 func (energy) End() (float64, string)    { return 2, "counted" }
 
-// Slices stop tasks that stay in memory by SIGSTOP; all of them complete, and no two run at once.
+// Time slices pause tasks in memory with SIGSTOP. All tasks complete, and no two run at once.
 func TestSlicesPauseTasks(t *testing.T) {
 	t.Parallel()
 	for _, cgroup := range []string{"", execute.NoCgroup} {
@@ -278,7 +278,7 @@ func TestSlicesPauseTasks(t *testing.T) {
 		b.Cgroup, b.Rules.Keep, b.Meter = cgroup, true, energy{}
 		b.Scheduling.Quantum = 20 * time.Millisecond
 		b.Observer = until(b, func(e execute.Event) bool { return e.Kind == execute.Paused && e.Task == 0 })
-		// Each goes on when the other one has worked, so that both must have been stopped.
+		// Both tasks end after the third pause of task 0.
 		jobs := []execute.Job{shell(`while test ! -e go; do sleep 0.01; done`),
 			shell(`while test ! -e go; do sleep 0.01; done`)}
 		for k := range jobs {
@@ -296,7 +296,7 @@ func TestSlicesPauseTasks(t *testing.T) {
 	}
 }
 
-// until makes the file go beside the run folder at the third event of a kind.
+// until creates file go beside the run folder at the third matching event.
 func until(b *bed, is func(execute.Event) bool) func(execute.Event) {
 	seen := 0
 	var once sync.Once
@@ -311,15 +311,14 @@ func until(b *bed, is func(execute.Event) bool) func(execute.Event) {
 	}
 }
 
-// saves is a job that saves at SIGTERM and goes on: each start adds a line to the file starts.
+// saves returns a job that saves on SIGTERM and continues later. Each start adds a line to file starts.
 func saves(script string) execute.Job {
 	j := shell(`trap 'exit 75' TERM; echo $GRAFT_ATTEMPT >> starts; ` + script)
 	j.Checkpoint = true
 	return j
 }
 
-// Without Keep a slice ends the process, and the task is run again as the same attempt; a task alone is not
-// stopped at all.
+// Without Keep, a slice ends the process, and the task runs again as the same attempt. A lone task is not stopped.
 func TestSlicesStopTasksThatSave(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "round-robin", 1)
@@ -347,7 +346,7 @@ func TestSlicesStopTasksThatSave(t *testing.T) {
 		"stopped and started again in one moment")
 }
 
-// A job that saves may ask to be run again.
+// A job that saves can request another run.
 func TestATaskAsksToBeRunAgain(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "fcfs", 1)
@@ -397,7 +396,7 @@ func TestFaultsAreFoundBeforeAnythingStarts(t *testing.T) {
 	require.ErrorContains(t, execute.Check(b.Options, []execute.Job{j}), "find program own")
 }
 
-// A plan shows the starts of Run, as far as estimates are right.
+// A plan shows the starts of Run if the estimates are right.
 func TestPlanShowsWhatWouldStart(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "sjf", 2)
@@ -419,7 +418,7 @@ func TestPlanShowsWhatWouldStart(t *testing.T) {
 	require.NoFileExists(t, b.folder)
 }
 
-// Every scheduler executes tasks that share devices; those with slices pause them.
+// Every scheduler executes tasks that share devices.
 func TestEverySchedulerExecutes(t *testing.T) {
 	t.Parallel()
 	for _, kind := range schedulers.Kinds() {

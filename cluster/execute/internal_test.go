@@ -20,8 +20,7 @@ import (
 	"graft/results"
 )
 
-// fakeCgroup makes a folder with the files of a cgroup and of the executor's group in it, all of them empty but
-// for what they hold.
+// fakeCgroup creates a parent folder with the executor's group, which holds the given files.
 func fakeCgroup(t *testing.T, run string, held map[string]string) (parent, group string) {
 	t.Helper()
 	sum := sha256.Sum256([]byte(run))
@@ -63,7 +62,7 @@ func TestCgroupsLimitTasks(t *testing.T) {
 	require.Contains(t, about(nil, err), "memory limits are not enforced")
 }
 
-// Where the kernel refuses to put a process into its group, tasks run without groups, and an event says so.
+// If the kernel refuses to move a process into its group, tasks run without groups, and an event says so.
 func TestTasksRunWithoutTheirCgroup(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "run")

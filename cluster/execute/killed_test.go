@@ -25,7 +25,7 @@ import (
 	"graft/internal/files/faults"
 )
 
-// childVariable makes the test binary an executor of the run folder that it names; roleVariable names its jobs.
+// childVariable makes the test binary an executor of the named run folder. roleVariable selects its jobs.
 const (
 	childVariable = "GRAFT_EXECUTE_CHILD"
 	roleVariable  = "GRAFT_EXECUTE_ROLE"
@@ -84,7 +84,7 @@ func child(folder, role string) error {
 	return errors.Join(err, run.Close())
 }
 
-// markers are jobs that have children, also in the background, and add a line to a file of their own at the end.
+// markers returns jobs with child processes, also in the background. Each job adds a line to its own file at its end.
 func markers(folder string) (jobs []execute.Job) {
 	for k := range 40 {
 		j := shell(`setsid sleep 1000 & sleep 0.02; echo x >> "$1"`, filepath.Join(folder, strconv.Itoa(k)))
@@ -97,7 +97,7 @@ func markers(folder string) (jobs []execute.Job) {
 	return jobs
 }
 
-// start starts an executor as a process.
+// start starts an executor process, except for role queue.
 func start(t *testing.T, folder, role string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0])
@@ -110,8 +110,8 @@ func start(t *testing.T, folder, role string) *exec.Cmd {
 	return c
 }
 
-// Executors, tasks and their children are killed at random moments. Each task is completed once; one that was
-// not killed has run once, and nothing is left.
+// Executors, tasks and their children are killed at random moments. Each task completes once, a task that was not
+// killed runs once, and no process remains.
 func TestKilledExecutorContinues(t *testing.T) {
 	t.Parallel()
 	for seed := range map[bool]uint64{true: 20, false: 1}[long] {
@@ -126,8 +126,7 @@ func TestKilledExecutorContinues(t *testing.T) {
 	}
 }
 
-// killOne waits until the journal has grown by some lines, and kills an executor, which is started again, or a
-// process of a task.
+// killOne waits until the journal has grown. Then it kills and restarts the executor, or kills a process of a task.
 func killOne(t *testing.T, random *rand.Rand, folder string, c *exec.Cmd) *exec.Cmd {
 	t.Helper()
 	size := func() int64 {
@@ -166,8 +165,8 @@ func over(folder string) bool {
 	return true
 }
 
-// requireOnce requires that each job was completed once, that its file has a line and at most one more for each
-// attempt that was interrupted or failed, and that no process is left.
+// requireOnce requires that each job completed once, that its file has one line and at most one more for each
+// interrupted or failed attempt, and that no process remains.
 func requireOnce(t *testing.T, folder string, jobs []execute.Job) {
 	t.Helper()
 	done := map[int]int{}
@@ -191,7 +190,7 @@ func requireOnce(t *testing.T, folder string, jobs []execute.Job) {
 	require.Empty(t, found)
 }
 
-// An executor that is told to stop lets tasks save, and another one continues.
+// A cancelled executor lets tasks save, and another executor continues.
 func TestStoppedExecutorContinues(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "first-fit", 2)
@@ -224,7 +223,7 @@ func TestStoppedExecutorContinues(t *testing.T) {
 	require.ErrorContains(t, err, "or another run folder")
 }
 
-// journalFS sends what concerns the journal through another file system.
+// journalFS sends journal operations to another file system.
 type journalFS struct {
 	files.FS
 	journal files.FS
@@ -242,8 +241,8 @@ func (f journalFS) Create(path string) (files.File, error) { return f.of(path).C
 func (f journalFS) Open(path string) (files.File, error)   { return f.of(path).Open(path) }
 func (f journalFS) Rename(from, to string) error           { return f.of(to).Rename(from, to) }
 
-// After a fault at any operation on the journal an executor ends with an error, or does everything; another one
-// completes the rest.
+// After a fault at any journal operation, an executor ends with an error or completes everything. Another one completes
+// the rest.
 func TestFaultsOfTheJournalLoseNothing(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -265,7 +264,7 @@ func TestFaultsOfTheJournalLoseNothing(t *testing.T) {
 	}
 }
 
-// few are jobs that end soon.
+// few returns jobs that end soon.
 func few(folder string) []execute.Job {
 	jobs := markers(folder)[:4]
 	jobs[3].After = []int{0}
@@ -275,7 +274,7 @@ func few(folder string) []execute.Job {
 	return jobs
 }
 
-// faulty executes jobs beneath a folder with a file system for the journal.
+// faulty executes jobs under a folder, with a separate file system for the journal.
 func faulty(t *testing.T, folder string, journal files.FS) error {
 	t.Helper()
 	path := filepath.Join(folder, "run")

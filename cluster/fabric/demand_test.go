@@ -10,7 +10,7 @@ import (
 	"graft/cluster/fabric/graph"
 )
 
-// oneModel is a study of a network with one operation of 3 ms.
+// oneModel returns a study of a network with one operation of 3 ms.
 func oneModel() *fabric.Study {
 	p := &graph.Profile{Model: "one",
 		Nodes: []graph.Node{{ID: 1, Forward: 1, Backward: 2, Activation: 1e6, Parameters: 1e6}}}
@@ -19,7 +19,7 @@ func oneModel() *fabric.Study {
 	return s
 }
 
-// Jobs arrive as often as the load says, and are the same for the same random numbers.
+// Jobs arrive at the rate of the load, and equal seeds give equal jobs.
 func TestDemandHasItsLoad(t *testing.T) {
 	for _, gaps := range []fabric.Gaps{fabric.Exponential, fabric.Regular} {
 		s := oneModel()
@@ -34,7 +34,7 @@ func TestDemandHasItsLoad(t *testing.T) {
 	}
 }
 
-// Limits keep their bounds; means of the skewed ones are those of PAC-ML's B, C and D.
+// Limits are valid, and skewed limits have the means of B, C and D in PAC-ML.
 func TestLimits(t *testing.T) {
 	for _, c := range []struct {
 		limits fabric.Limits

@@ -32,7 +32,7 @@ func drawEpisode(t *rapid.T, jobs int) *fabric.Study {
 	return s
 }
 
-// fewest is the least number of blocked jobs over all sequences of degrees.
+// fewest returns the least number of blocked jobs over all sequences of degrees.
 func fewest(t *rapid.T, s *fabric.Study, degrees []int) int {
 	w, err := fabric.NewWorld(s)
 	require.NoError(t, err)
@@ -49,8 +49,7 @@ func fewest(t *rapid.T, s *fabric.Study, degrees []int) int {
 	return least
 }
 
-// The exact search finds what trying all sequences finds, its plan does what it says, and no decider
-// blocks fewer jobs.
+// Exact finds the minimum of all sequences, its plan reaches that minimum, and no decider blocks fewer jobs.
 func TestExactSearch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawEpisode(t, rapid.IntRange(1, 5).Draw(t, "jobs"))
@@ -70,7 +69,7 @@ func TestExactSearch(t *testing.T) {
 	})
 }
 
-// An exact search that is too large says so.
+// An exact search that is too large returns ErrTooLarge.
 func TestExactSearchGivesUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		_, err := fabric.Exact(context.Background(), drawEpisode(t, 4), 2)
@@ -78,7 +77,7 @@ func TestExactSearchGivesUp(t *testing.T) {
 	})
 }
 
-// What is offered for a degree comes true if it is chosen, and clones do not touch their world.
+// The offer for a degree comes true if the degree is chosen. Clones do not change their world.
 func TestOffersComeTrue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, err := fabric.NewWorld(drawEpisode(t, 6))
@@ -104,7 +103,7 @@ func TestOffersComeTrue(t *testing.T) {
 	})
 }
 
-// Each decider has a name by which it is found, and what has none is refused.
+// Named finds every decider by its name and refuses unknown names.
 func TestNamesOfDeciders(t *testing.T) {
 	for _, kind := range fabric.Kinds() {
 		found, err := fabric.Named(kind.Name)

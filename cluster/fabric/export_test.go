@@ -2,5 +2,5 @@ package fabric
 
 import "slices"
 
-// Order lists the operations of a step server by server, each in the order in which they were placed.
+// Order lists the operations of a step by server, in order of placement.
 func (p *Placed) Order() []int { return slices.Concat(p.onServer...) }

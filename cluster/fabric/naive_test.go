@@ -13,14 +13,14 @@ import (
 	"graft/cluster/fabric/graph"
 )
 
-// naive runs a step by looking at everything at every moment: it shares no code with the simulator.
+// naive simulates a step by examining everything at every moment. It shares no code with the simulator.
 type naive struct {
 	placed  *fabric.Placed
 	network fabric.Network
-	order   []int     // of operations: place in the order of placement
-	compute []float64 // s left of operations
-	work    []float64 // left of transfers
-	long    []float64 // of operations, at the beginning
+	order   []int     // position by operation in the order of placement
+	compute []float64 // seconds left by operation
+	work    []float64 // work left by transfer
+	long    []float64 // initial seconds by operation
 }
 
 func newNaive(placed *fabric.Placed, network fabric.Network, unit float64) *naive {
@@ -38,7 +38,7 @@ func (n *naive) local(dep int) bool {
 	return d.Size == 0 || n.placed.Server[d.From] == n.placed.Server[d.To]
 }
 
-// time is the time of the step.
+// time returns the time of the step.
 func (n *naive) time(t *rapid.T) (now float64) {
 	g := n.placed.Parted.Graph
 	ended, moved := make([]bool, len(g.Ops)), make([]bool, len(g.Deps))
@@ -112,11 +112,11 @@ func (n *naive) time(t *rapid.T) (now float64) {
 	return 0
 }
 
-// later reports whether an operation was placed behind another one on its server.
+// later reports whether an operation was placed after another one.
 func (n *naive) later(op, other int) bool { return n.order[op] > n.order[other] }
 
-// share sets the rates of transfers: on lanes the shortest goes, the last of equals; on links shares are
-// raised together until a link is full.
+// share sets the rates of transfers. On a lane, only the shortest transfer runs, the last of equals. On links, rates
+// rise together until a link is full.
 func (n *naive) share(ready []int, rates map[int]float64) {
 	g := n.placed.Parted.Graph
 	tree, ok := n.network.(*fabric.Tree)
@@ -168,8 +168,7 @@ func (n *naive) share(ready []int, rates map[int]float64) {
 	}
 }
 
-// placedOrder is the order in which operations of a server were placed: sources of the network first,
-// each with its twin behind it.
+// placedOrder returns the position of each operation in the order of placement by server.
 func placedOrder(p *fabric.Placed) []int {
 	order := make([]int, len(p.Parted.Graph.Ops))
 	for at, op := range p.Order() {
@@ -178,7 +177,7 @@ func placedOrder(p *fabric.Placed) []int {
 	return order
 }
 
-// The simulator and a naive one agree on the time of every step.
+// The simulator and the naive one agree on the time of every step.
 func TestStepsAgreeWithANaiveSimulator(t *testing.T) {
 	for name, network := range map[string]fabric.Network{"ramp": ramp(), "tree": tree()} {
 		t.Run(name, func(t *testing.T) {
@@ -198,8 +197,7 @@ func TestStepsAgreeWithANaiveSimulator(t *testing.T) {
 	}
 }
 
-// More bandwidth of servers or racks serves the slowest transfers first: sorted rates never become
-// smaller at the first place at which they differ.
+// With more bandwidth, sorted rates rise at the first place at which they differ, so the slowest transfers gain first.
 func TestFasterLinksAreFair(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		slow := tree()
@@ -228,9 +226,9 @@ func TestFasterLinksAreFair(t *testing.T) {
 	})
 }
 
-// A faster network lengthens no data parallel step of a chain in a rack. Where operations compete for a
-// server it can: list schedules have anomalies (Graham, "Bounds on multiprocessing timing anomalies",
-// SIAM Journal on Applied Mathematics 17, 1969).
+// A faster network never lengthens a data-parallel step of a chain in a rack. If operations compete for a server it
+// can: list schedules have anomalies (Graham, "Bounds on multiprocessing timing anomalies", SIAM Journal on Applied
+// Mathematics 17, 1969).
 func TestFasterLinksShortenSteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProfile(t)

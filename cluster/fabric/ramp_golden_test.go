@@ -14,7 +14,7 @@ import (
 	"graft/cluster"
 )
 
-// parts are recorded results of single functions of PAC-ML's simulator.
+// parts holds recorded results of single functions of PAC-ML's simulator.
 type parts struct {
 	AllReduce  [][10]number           `json:"all_reduce"`
 	OneToOne   [][5]float64           `json:"one_to_one"`
@@ -23,7 +23,7 @@ type parts struct {
 	Shapes     [][3]json.RawMessage   `json:"block_shapes"`
 	Blocks     []([4]json.RawMessage) `json:"get_block"`
 	Searches   [][5]json.RawMessage   `json:"find_sub_block"`
-	Unfinished [][]json.RawMessage    `json:"find_meta_block"` // each is an error of the original
+	Unfinished [][]json.RawMessage    `json:"find_meta_block"` // errors of the original
 }
 
 func recordedParts(t *testing.T) (p parts) {
@@ -37,10 +37,10 @@ func recordedParts(t *testing.T) (p parts) {
 	return p
 }
 
-// number is a number; a text is the error of the original that a time is infinite.
+// number is a time. The original's error about an infinite time reads as +Inf.
 type number float64
 
-// UnmarshalJSON reads it.
+// UnmarshalJSON implements [json.Unmarshaler].
 func (n *number) UnmarshalJSON(text []byte) error {
 	if strings.HasPrefix(string(text), `"Exception: Infinite`) {
 		*n = number(math.Inf(1))
@@ -56,7 +56,7 @@ func read[T any](t *testing.T, text json.RawMessage) (v T) {
 	return v
 }
 
-// Times of collectives and single transfers are those of the original, to the bit.
+// Times of collectives and single transfers equal the original to the bit.
 func TestTimesOfTransfers(t *testing.T) {
 	p := recordedParts(t)
 	for _, row := range p.AllReduce {
@@ -78,7 +78,7 @@ func TestTimesOfTransfers(t *testing.T) {
 	}
 }
 
-// serverAt is the place of a server that is named by group, rack and place.
+// serverAt returns the index of a server from its group, rack and place.
 func (r *Ramp) serverAt(at [3]int) int { return (at[0]*r.Racks+at[1])*r.Servers + at[2] }
 
 func (r *Ramp) serversAt(list [][3]int) (servers []int) {
@@ -88,7 +88,7 @@ func (r *Ramp) serversAt(list [][3]int) (servers []int) {
 	return servers
 }
 
-// Blocks of servers have the shapes and places of the original, and are found in its order.
+// Blocks of servers have the shapes and places of the original, and the search finds them in the same order.
 func TestBlocksOfServers(t *testing.T) {
 	p := recordedParts(t)
 	for text, want := range p.Factors {
@@ -108,7 +108,7 @@ func TestBlocksOfServers(t *testing.T) {
 		r := Ramp{Groups: size[0], Racks: size[1], Servers: size[2]}
 		s := read[shape](t, c[0])
 		if s[2] < 0 && at[0]+s[0] > size[0] {
-			left++ // the original goes beyond the network, in a place that its search does not try
+			left++ // the original leaves the network, in a place that its search does not try
 			continue
 		}
 		require.Equal(t, r.serversAt(want), r.block(s, at[0], at[1], at[2], func(int) bool { return true }, nil),

@@ -12,7 +12,7 @@ import (
 	"graft/cluster/trace"
 )
 
-// half is a ring whose step on several nodes takes a second, half of it in exchanges.
+// half returns a ring whose step on several nodes takes 1 s, half of it in exchanges.
 func half(asked ...int) Ring {
 	return Ring{Asked: asked, Step: func(placement []int) (RingStep, error) {
 		switch {
@@ -33,8 +33,8 @@ func onNodes(id string, nodes ...int) *cluster.Job {
 	return j
 }
 
-// Two rings on a link take each other's share only while both exchange, which is half of the time. Rings on other
-// links, and jobs without step times, are not slowed down.
+// Two rings on a link slow each other only while both exchange, which is half of the time. Rings on other links and
+// jobs without step times keep their rates.
 func TestRingsShareLinks(t *testing.T) {
 	tree := &Tree{Racks: 2, Servers: 4, Bandwidth: 100, Uplink: 100, Latency: 0}
 	r := &Rings{Tree: tree, Other: cluster.LinearSpeed{}, Of: map[string]Ring{}}
@@ -63,13 +63,13 @@ func TestRingsShareLinks(t *testing.T) {
 	require.Equal(t, 40.0, r.Lost(alone))
 }
 
-// Transfers that take less time than the exchange inside the nodes only slow a step down if they become longer than it.
+// Transfers that are shorter than the exchange inside nodes slow a step only if they become longer than it.
 func TestCrowdedStep(t *testing.T) {
 	s := RingStep{Time: 1, Exchange: 0.5, Transfer: 0.25}
 	require.Equal(t, []float64{1, 1, 1.25}, []float64{s.crowded(1), s.crowded(2), s.crowded(3)})
 }
 
-// A wider uplink slows rings between racks down less.
+// A wider uplink reduces the slowdown of rings between racks.
 func TestRingsOnUplinks(t *testing.T) {
 	rate := func(uplink float64) float64 {
 		r := &Rings{Tree: &Tree{Racks: 2, Servers: 4, Bandwidth: 100, Uplink: uplink}, Other: cluster.LinearSpeed{},
@@ -83,7 +83,7 @@ func TestRingsOnUplinks(t *testing.T) {
 	require.Equal(t, 1.0, rate(200))
 }
 
-// first starts jobs in the order of arrival.
+// first starts jobs in order of arrival.
 type first struct{ waiting []*cluster.Job }
 
 func (s *first) Arrived(j *cluster.Job) { s.waiting = append(s.waiting, j) }
@@ -95,8 +95,8 @@ func (s *first) Schedule(p *cluster.Pool) int64 {
 	return cluster.Never
 }
 
-// Two jobs of 3 devices on nodes of 2 devices share a node's link. When the shorter one ends, the other one gets its
-// whole rate back.
+// Two jobs of three devices on nodes of two devices share a node's link. When the shorter job ends, the other regains
+// its full rate.
 func TestRingsChangeRatesInASimulation(t *testing.T) {
 	job := func(id string, submit, duration int64) trace.Job {
 		return trace.Job{ID: id, VC: "all", Submit: submit, Duration: duration, GPUs: 3, State: trace.Completed}
@@ -109,8 +109,7 @@ func TestRingsChangeRatesInASimulation(t *testing.T) {
 		New: func(cluster.Setup) (cluster.Scheduler, error) { return &first{}, nil }}
 	out, err := study.Run(context.Background(), policy, cluster.Options{Changes: true, Placement: "random"})
 	require.NoError(t, err)
-	// 100 seconds of work at a rate of 0.8 take 125 seconds, in which the long job does 100 seconds of work. Rounding
-	// may add a second.
+	// 100 s of work at a rate of 0.8 take 125 s, in which the long job does 100 s of work. Rounding may add a second.
 	require.InDeltaSlice(t, []int64{1025, 125}, out.Completions(), 1)
 	var links []float64
 	for _, c := range out.Changes {
@@ -136,6 +135,6 @@ func TestRingsOfFailedNodes(t *testing.T) {
 		New: func(cluster.Setup) (cluster.Scheduler, error) { return &first{}, nil }}
 	out, err := study.Run(context.Background(), policy, cluster.Options{Placement: "random"})
 	require.NoError(t, err)
-	// 100 seconds at a rate of 0.8, then the other job waits for its node until the long job has ended.
+	// 100 s at a rate of 0.8, then the other job waits for its node until the long job ends.
 	require.InDelta(t, 1020, out.Completions()[0], 1)
 }

@@ -12,7 +12,7 @@ import (
 	"graft/cluster/fabric/graph"
 )
 
-// drawProfile draws a network: each operation uses some of those before it.
+// drawProfile draws a network in which each operation uses some earlier ones.
 func drawProfile(t *rapid.T) *graph.Profile {
 	n := rapid.IntRange(1, 12).Draw(t, "operations")
 	p := &graph.Profile{Model: "drawn"}
@@ -35,13 +35,13 @@ func ramp() *fabric.Ramp {
 	return &fabric.Ramp{Groups: 4, Racks: 4, Servers: 2, Channels: 1, Bandwidth: 1.6e12, Latency: 50e-9, IO: 100e-9}
 }
 
-// drawTime draws a time in ms, in whole ns. A step of seconds rounds operations below 1e-16 s away, and then the
-// order of operations that become ready depends on how a simulator sums.
+// drawTime draws a time in ms, in whole ns. A step of seconds rounds operations below 1e-16 s away. The order of ready
+// operations would then depend on a simulator's summation.
 func drawTime(t *rapid.T, limit float64, name string) float64 {
 	return math.Round(rapid.Float64Range(0, limit).Draw(t, name)*1e6) / 1e6
 }
 
-// drawStudy draws a job of a network that is spread by a strategy.
+// drawStudy draws a study with one job and a random strategy.
 func drawStudy(t *rapid.T) *fabric.Study {
 	s := &fabric.Study{Network: ramp(),
 		Models: []fabric.Model{fabric.NewModel(drawProfile(t).Mirror(graph.MirrorOptions{}))}}
@@ -53,8 +53,8 @@ func drawStudy(t *rapid.T) *fabric.Study {
 	return s
 }
 
-// A step conserves work: its parts take what the whole does, no server computes longer than the step,
-// and the spans of a step sum to its time.
+// A step conserves work: its parts take as long as the whole, no server computes longer than the step, and its spans
+// sum to its time.
 func TestStepsConserveWork(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStudy(t)
@@ -90,7 +90,7 @@ func TestStepsConserveWork(t *testing.T) {
 	})
 }
 
-// In one part a step takes the time of its operations, and nothing goes over the network.
+// In one part, a step takes the sum of its operations and does not use the network.
 func TestAWholeStepTakesItsSum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStudy(t)

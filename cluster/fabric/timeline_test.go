@@ -9,8 +9,7 @@ import (
 	"graft/cluster/fabric"
 )
 
-// The critical path lasts from the beginning to the end of a step without gaps, and no two spans of a server
-// or of a track overlap.
+// The critical path covers a step without gaps. Spans of a server or of a track do not overlap.
 func TestTimelines(t *testing.T) {
 	for name, network := range map[string]fabric.Network{"ramp": ramp(), "tree": tree()} {
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,7 @@ func tree() *fabric.Tree {
 	return &fabric.Tree{Racks: 4, Servers: 8, Bandwidth: 12.5e9, Uplink: 50e9, Latency: 1e-6}
 }
 
-// placedOn places a drawn step on a tree.
+// placedOn draws a step and places it on a network.
 func placedOn(t *rapid.T, network fabric.Network) (*fabric.Study, *fabric.Placed) {
 	s := drawStudy(t)
 	s.Network = network
@@ -27,8 +27,7 @@ func placedOn(t *rapid.T, network fabric.Network) (*fabric.Study, *fabric.Placed
 	return s, placed
 }
 
-// Rates are fair: no link carries more than it can, and each transfer has a full link on its way on
-// which none is faster.
+// Rates are fair: no link exceeds its capacity, and each transfer has a full link on which no other is faster.
 func TestRatesOfATreeAreFair(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		network := tree()
@@ -83,7 +82,7 @@ func links(network *fabric.Tree, placed *fabric.Placed, dep int) []string {
 	return list
 }
 
-// On a tree steps end, and at every moment a server computes or a transfer goes.
+// On a tree, steps end, and at every moment a server computes or a transfer runs.
 func TestStepsOnATreeEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, placed := placedOn(t, tree())

@@ -11,9 +11,8 @@ import (
 	"graft/cluster/fabric"
 )
 
-// At every event of an episode no server has two jobs and the record of the cluster is that of its
-// running jobs; in the end each job has its fate, at most its limit of time, and servers worked as long
-// as jobs held them.
+// At every event, no server has two jobs, and the cluster's counts match its running jobs. In the end, each job is
+// blocked or completed within its time limit, and servers worked as long as jobs held them.
 func TestEpisodesKeepTheirBooks(t *testing.T) {
 	kinds := append(fabric.Kinds(), fabric.ConstantKind(4))
 	rapid.Check(t, func(t *rapid.T) {

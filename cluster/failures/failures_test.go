@@ -18,7 +18,7 @@ import (
 	"graft/cluster/trace"
 )
 
-// published returns the fault trace of InfiniteHBD, or ends the test if it is not there.
+// published returns the fault trace of InfiniteHBD. It skips the test if the file is missing.
 func published(t *testing.T) (text []byte) {
 	t.Helper()
 	path := filepath.FromSlash("../../../shared/reference/faults/fault_trace.json")
@@ -54,7 +54,7 @@ func naive(t *testing.T, text []byte) (down int64, outages []int64, classes map[
 			classes[kind["Level"].(string)+"/"+kind["Class"].(string)]++
 			if open[node]++; open[node] == 1 {
 				last, had := ended[node]
-				if had && last == at { // the outage goes on
+				if had && last == at { // the outage continues
 					k := slices.Index(outages, at-since[node])
 					outages = slices.Delete(outages, k, k+1)
 				} else {
@@ -115,7 +115,7 @@ func sum(values []int64) (all int64) {
 	return all
 }
 
-// The mean over generated traces lies in the bootstrap interval of the published trace for each statistic, and so do at
+// For each statistic, the bootstrap interval of the published trace contains the mean over generated traces and at
 // least 85 of 100 single traces.
 func TestFitAgreesWithThePublishedTrace(t *testing.T) {
 	trace := parsed(t, published(t))
@@ -174,7 +174,7 @@ func TestGeneratedFaultsComeInBursts(t *testing.T) {
 	require.InDelta(t, soon(trace), generated, 0.05)
 }
 
-// A larger factor, more nodes and a longer time have more faults, in proportion.
+// A larger factor, more nodes and a longer time give proportionally more faults.
 func TestGenerateScales(t *testing.T) {
 	m := failures.Fit(parsed(t, published(t)))
 	faults := func(o failures.GenerateOptions) (n float64) {
@@ -203,7 +203,7 @@ func TestGenerateScales(t *testing.T) {
 	}
 }
 
-// What is written reads back as the same trace.
+// A written trace reads back unchanged.
 func TestTracesReadBack(t *testing.T) {
 	m := failures.Fit(parsed(t, published(t)))
 	g, err := m.Generate(failures.GenerateOptions{Seed: 3})
@@ -218,7 +218,7 @@ func TestTracesReadBack(t *testing.T) {
 	require.Equal(t, b.String(), second.String())
 }
 
-// event is an event of a trace on a line.
+// event returns an event of a trace as a line.
 func event(node, at, what string) string {
 	return `{"node_id": "` + node + `", "event_time": ` + at + `, "event_type": "fault_` + what +
 		`", "fault_type": {"Level": "L", "Class": "C", "Desc": "D"}}`
@@ -261,7 +261,7 @@ func TestInvalidTraces(t *testing.T) {
 	}
 }
 
-// Faults of a node can overlap, touch, last for no time, and have no end.
+// Faults of a node can overlap, touch, have no duration, and have no end.
 func TestOutagesAreUnions(t *testing.T) {
 	text := listOf(event("a", "1", "start"), event("a", "1", "start"), event("a", "2", "end"), event("a", "3", "end"),
 		event("a", "3", "start"), event("a", "4", "end"), event("b", "5", "start"), event("b", "5", "end"),

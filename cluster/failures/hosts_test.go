@@ -41,7 +41,7 @@ func TestInvalidHosts(t *testing.T) {
 	}
 }
 
-// FuzzHosts expands any text: it is refused, or its names are valid.
+// FuzzHosts checks that any text is refused or expands to valid names.
 func FuzzHosts(f *testing.F) {
 	for _, text := range []string{"ga[01-12],b", "a[1-2][3,4-5]x", "[", "a[1-999999999]",
 		"[1-9][1-9][1-9][1-9][1-9][1-9][1-9]"} {

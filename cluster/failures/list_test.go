@@ -65,7 +65,7 @@ func TestInvalidOptions(t *testing.T) {
 	}
 }
 
-// A feed yields, for random schedules that repeat, the states of the nodes that follow from their definition.
+// A feed of a random repeating schedule yields the node states that the schedule defines.
 func TestFeedsFollowSchedules(t *testing.T) {
 	for k := range 300 {
 		r := rand.New(rand.NewPCG(9, uint64(k)))
@@ -125,7 +125,7 @@ func requirePlace(t *testing.T, err error) {
 	require.GreaterOrEqual(t, at.Line, 0)
 }
 
-// FuzzParse reads any text as a fault trace: it is refused with a place, or its outages lie in the observed time.
+// FuzzParse checks that any text is refused with a place, or gives a trace that reads back.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(listOf(event("a", "1", "start"), event("b", "1.5", "start"), event("a", "2", "end"))))
 	f.Add([]byte("[{\"event_time\": 1e308}]"))
@@ -147,14 +147,14 @@ func FuzzParse(f *testing.F) {
 			failures.ReadOptions{Nodes: got.Total, Days: float64(got.Period) / 86_400})
 		require.NoError(t, err)
 		require.Equal(t, s.Availability, again.Statistics().Availability)
-		if m := failures.Fit(got); m.Rate < 10 { // more would be slow
+		if m := failures.Fit(got); m.Rate < 10 { // higher rates are slow
 			_, err = m.Generate(failures.GenerateOptions{Nodes: 2, Period: 86_400})
 			require.NoError(t, err)
 		}
 	})
 }
 
-// FuzzParseList reads any text as a list of outages: it is refused with a place, or each outage is valid.
+// FuzzParseList checks that any text is refused with a place, or gives valid outages.
 func FuzzParseList(f *testing.F) {
 	f.Add([]byte("node,from [s],to [s]\n1,2,3\n"))
 	f.Add([]byte("node,from [s],to [s],kind\n1,2,,drain\n\"1"))

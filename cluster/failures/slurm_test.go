@@ -15,8 +15,8 @@ import (
 	"graft/internal/files"
 )
 
-// slurmText is the output of 'sacctmgr --parsable2 show event' of Slurm 22.05 with four nodes. In the reason of n1, an
-// administrator wrote a vertical bar.
+// slurmText is the output of 'sacctmgr --parsable2 show event' of Slurm 22.05 with four nodes. The reason of n1
+// contains a vertical bar.
 const slurmText = `Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User
 test||2026-11-29T01:07:19|Unknown||Cluster Registered TRES|
 test|n1|2026-11-29T01:07:58|2026-11-29T01:08:05|DRAIN|gpu a|b, xid|root(0)
@@ -48,7 +48,7 @@ func sourceOf(t *testing.T, text string, o failures.Options) *failures.Source {
 	return s
 }
 
-// second is a second of the day of the events.
+// second returns a second of the day of the events.
 func second(hours, minutes, seconds int64) int64 { return (hours*60+minutes)*60 + seconds }
 
 // day is the date of second zero.
@@ -75,7 +75,7 @@ func TestSlurmEventsBecomeOutages(t *testing.T) {
 	require.Equal(t, "4 failures and 5 unannounced drains of 4 nodes (Slurm events of events.txt)", s.String())
 }
 
-// The numeric state tells drained nodes that are down from drained nodes that work.
+// The numeric state separates drained nodes that are down from drained nodes that work.
 func TestNumericStates(t *testing.T) {
 	s := sourceOf(t, rawText, failures.Options{})
 	s.Start = day
@@ -170,7 +170,7 @@ func TestOptionsThatDoNotFitTheFile(t *testing.T) {
 	}
 }
 
-// States of nodes as Slurm 22.05 and later versions print them.
+// Node states count as failures or drains, as Slurm 22.05 and later versions print them.
 func TestStatesOfSlurm(t *testing.T) {
 	for state, failure := range map[string]bool{"DOWN": true, "DOWN*": true, "DOWN$": true, "DOWN+DRAIN": true,
 		"IDLE+DRAIN": false, "MIXED+DRAIN+NOT_RESPONDING": true, "DRAIN*": false, "DRAINED": false, "DRAINING@": false,
@@ -248,9 +248,9 @@ func TestDamagedSlurmFiles(t *testing.T) {
 	}
 }
 
-// The statistics of events were computed by hand: four nodes in a day that begins at midnight.
+// The expected statistics were computed by hand for one day that begins at midnight.
 func TestRecordsOfSlurm(t *testing.T) {
-	r, err := failures.ParseRecord([]byte(slurmText+slurmText), "e", failures.ReadOptions{Nodes: 5}) // a second header
+	r, err := failures.ParseRecord([]byte(slurmText+slurmText), "e", failures.ReadOptions{Nodes: 5}) // 2 headers
 	require.NoError(t, err)
 	require.Equal(t, 2, r.Others)
 	require.Equal(t, day, r.Start)
@@ -292,8 +292,7 @@ func TestRecordsOfLists(t *testing.T) {
 		"start")
 }
 
-// FuzzParseRecord reads any text as a file of failures: it is refused with a place, or its outages lie in the observed
-// time.
+// FuzzParseRecord checks that any text is refused with a place, or gives outages within the observed time.
 func FuzzParseRecord(f *testing.F) {
 	for _, text := range []string{slurmText, rawText, "NodeName|TimeStart|TimeEnd|State\nn|1|1|DOWN\n",
 		"vc,node,from [s],to [s],kind\na,b,1,,drain\n", "Cluster|NodeName", "|\n|||", "\ufeff\n\n\"node\"\n",

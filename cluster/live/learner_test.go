@@ -10,7 +10,7 @@ import (
 	"graft/cluster/trace"
 )
 
-// twice trains at the double speed while a job has more than two devices.
+// twice trains at double speed while a job has more than two devices.
 type twice struct{ asked []Timeline }
 
 func (w *twice) Work(_ context.Context, t Timeline) (Work, error) {
@@ -47,7 +47,7 @@ func TestLearnerOfLiveJobs(t *testing.T) {
 	given(2, 100, 100)
 	given(4, 60, 30) // after 40 s
 	given(2, 20, 40) // after another 10 s, 40 s of the work are left
-	given(4, 45, 25) // 5 s of work at the double speed are lost
+	given(4, 45, 25) // 5 s of work at double speed are lost
 	require.Equal(t, Timeline{Budget: 100, First: 2, Changes: []Change{{40, 4, true}, {50, 2, false}}}, w.asked[2])
 	require.Equal(t, Timeline{Budget: 100, First: 2, Changes: []Change{{40, 4, true}}}, w.asked[3],
 		"the devices after the lost work")

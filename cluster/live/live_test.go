@@ -21,7 +21,7 @@ func TestSelectedJobs(t *testing.T) {
 	require.Empty(t, Options{Count: 3}.Select(nil))
 }
 
-// A job that waits after 10 s, restarts with half of its devices and shares them later.
+// A job waits after 10 s, restarts with half of its devices and shares them later.
 func TestTimelines(t *testing.T) {
 	line := NewTimeline([]cluster.Change{{At: 100, What: "start", GPUs: 8}, {At: 110, What: "fail"},
 		{At: 150, What: "start", GPUs: 4}, {At: 160, What: "pack", GPUs: 4, Shared: true}, {At: 200, What: "end"}})

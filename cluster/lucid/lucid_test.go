@@ -11,7 +11,7 @@ import (
 	"graft/cluster/schedtest"
 )
 
-// The profiler's defaults fit virtual clusters that are not those of Venus, and nodes of any size.
+// The profiler's defaults fit other virtual clusters than in Venus, and nodes of any size.
 func TestLucidDefaults(t *testing.T) {
 	c, err := schedtest.Parse(`each 2
 vc a 1

@@ -9,7 +9,7 @@ import (
 	"graft/cluster/node"
 )
 
-// Sums of late arrivals exceed what a time.Duration holds; the bound stays that of tasks which never wait.
+// Sums of late arrivals overflow a time.Duration. The bound remains the work of tasks that never wait.
 func TestBoundOfLateArrivals(t *testing.T) {
 	s := node.Study{Tasks: []node.Spec{task(50, 10, 3)}}
 	for range 4 {

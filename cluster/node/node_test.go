@@ -33,7 +33,7 @@ func task(cores, memory, work float64) node.Spec {
 	return node.Spec{Cores: cores, Memory: memory, Work: time.Duration(work * float64(time.Second))}
 }
 
-// greedy starts every task on device 0 as soon as its memory is there.
+// greedy starts every task on device 0 as soon as its memory fits.
 type greedy struct{}
 
 func (greedy) Decide(m *node.Machine) node.Decision {
@@ -47,21 +47,20 @@ func (greedy) Decide(m *node.Machine) node.Decision {
 
 var allOnFirst = node.Kind{Name: "greedy", New: func(node.SchedulerOptions) node.Scheduler { return greedy{} }}
 
-// Two tasks of 10 s that ask for 80% of the cores each get 50/80 of their speed; when the short one ends,
-// the other is alone.
+// Two tasks that request 80% of the cores each get 50/80 of their speed. When the short one ends, the other runs alone.
 func TestTasksThatShareCoresAreSlower(t *testing.T) {
 	s := node.Study{Options: node.Options{GPUs: 1, Memory: 100}, Tasks: []node.Spec{task(80, 10, 10), task(80, 10, 5)}}
 	r, err := s.Run(t.Context(), allOnFirst, node.SchedulerOptions{})
 	require.NoError(t, err)
-	require.InDeltaSlice(t, []float64{13, 8}, ends(r), 1e-6) // 5 s at 5/8; then 5 s more
+	require.InDeltaSlice(t, []float64{13, 8}, ends(r), 1e-6) // 5 s at 5/8, then another 5 s
 	s.Speed = node.Pairs{Measured: map[node.Pair][2]float64{{"a", "b"}: {0.5, 0.25}}}
 	s.Tasks[0].Kind, s.Tasks[1].Kind = "b", "a"
 	r, err = s.Run(t.Context(), allOnFirst, node.SchedulerOptions{})
 	require.NoError(t, err)
-	require.InDeltaSlice(t, []float64{17.5, 10}, ends(r), 1e-6) // a at 1/2 for 10 s, b did 2.5 s of 10
+	require.InDeltaSlice(t, []float64{17.5, 10}, ends(r), 1e-6) // a at 1/2 for 10 s, b did 2.5 of 10 s
 }
 
-// Memory is a hard limit: the second task waits though cores are idle.
+// Memory is a hard limit: the second task waits although cores are idle.
 func TestMemoryIsALimit(t *testing.T) {
 	s := node.Study{Options: node.Options{GPUs: 1, Memory: 100}, Tasks: []node.Spec{task(10, 60, 4), task(10, 50, 4)}}
 	for _, kind := range schedulers.Kinds() {
@@ -72,7 +71,7 @@ func TestMemoryIsALimit(t *testing.T) {
 	}
 }
 
-// A stopped task that keeps its memory keeps others out; one that releases it does not.
+// A stopped task that keeps its memory blocks other tasks. A task that releases it does not.
 func TestStoppedTasksKeepTheirMemoryOrNot(t *testing.T) {
 	s := node.Study{Options: node.Options{GPUs: 1, Memory: 100, Keep: true},
 		Tasks: []node.Spec{task(100, 60, 4), task(100, 60, 2)}}
@@ -85,8 +84,8 @@ func TestStoppedTasksKeepTheirMemoryOrNot(t *testing.T) {
 		"each change costs half a second; the last two seconds of the first task follow at once")
 }
 
-// An empty GPU draws 10 W, one with a task 30, and 130 in full use: 4 s of half of the cores are 320 J,
-// the other GPU's 10 W make 40.
+// An empty GPU draws 10 W, a GPU with a task 30 W, and 130 W in full use. Half of the cores for 4 s use 320 J, and the
+// other GPU uses 40 J.
 func TestEnergyOfATask(t *testing.T) {
 	s := node.Study{Options: node.Options{GPUs: 2, Memory: 100, Power: node.Power{Empty: 10, Active: 30, Full: 130}},
 		Tasks: []node.Spec{task(50, 10, 4)}}
@@ -97,7 +96,7 @@ func TestEnergyOfATask(t *testing.T) {
 	require.InDelta(t, 0.25, r.Summary.Busy, 1e-9)
 }
 
-// Schedulers that share in proportion give a flow of weight three thrice the time of another.
+// Proportional-share schedulers give a flow of weight 3 three times the time of another flow.
 func TestSharesAreInProportion(t *testing.T) {
 	var tasks []node.Spec
 	for range 30 {
@@ -143,7 +142,7 @@ func (s stopAt) Decide(m *node.Machine) node.Decision {
 	return s.Scheduler.Decide(m)
 }
 
-// A short task passes a long one that waits, if it ends before the reservation; a longer one does not.
+// A short task overtakes a long waiting task if it ends before the reservation. A longer task does not.
 func TestBackfillKeepsReservations(t *testing.T) {
 	s := node.Study{Options: node.Options{GPUs: 1, Memory: 100},
 		Tasks: []node.Spec{task(60, 1, 10), task(60, 1, 10), task(40, 1, 5), task(40, 1, 11), task(40, 1, 10)}}
@@ -178,7 +177,7 @@ func TestTasksThatCannotRunAreRefused(t *testing.T) {
 	}
 }
 
-// No scheduler is better than the best schedule, which is no better than its bound.
+// No scheduler beats the best schedule, and the best schedule does not beat its bound.
 func TestTheBestScheduleIsBetween(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {
@@ -198,8 +197,8 @@ func TestTheBestScheduleIsBetween(t *testing.T) {
 	}
 }
 
-// Exact agrees with the enumeration of all orders in which tasks start as early as they can, on each
-// device, which holds a best schedule too.
+// Exact agrees with an enumeration of all orders and devices in which each task starts as early as possible. One of
+// them is optimal.
 func TestExactAgreesWithAllOrders(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
@@ -213,7 +212,7 @@ func TestExactAgreesWithAllOrders(t *testing.T) {
 	}
 }
 
-// BenchmarkSteps has a step for each arrival, start and end.
+// BenchmarkSteps counts a step for each arrival, start and end.
 func BenchmarkSteps(b *testing.B) {
 	g := node.Generator{}
 	g.EnsureDefaults()
@@ -227,8 +226,7 @@ func BenchmarkSteps(b *testing.B) {
 	b.ReportMetric(float64(b.N)*3*float64(len(s.Tasks))/b.Elapsed().Seconds(), "steps/s")
 }
 
-// A task that fails takes along those that wait for it, wherever it is; one that was withdrawn arrives again
-// and starts anew.
+// A task that fails, even in the queue, also fails its dependents. A withdrawn task arrives again and restarts.
 func TestTasksFailAndComeBack(t *testing.T) {
 	after := func(places ...int) node.Spec { s := task(50, 30, 1); s.After = places; return s }
 	m := node.NewMachine([]node.Device{{Memory: 100}}, []node.Spec{after(), after(0), after(0, 1), after()},

@@ -9,7 +9,7 @@ import (
 	"graft/cluster"
 )
 
-// A case that is written and read is the same case.
+// A case that is written reads back unchanged.
 func TestParse(t *testing.T) {
 	for k := range uint64(200) {
 		c := Draw(rand.New(rand.NewPCG(1, k)), Shape{Span: 200, Jobs: 12, Faulty: true, Scales: k%2 == 0,
@@ -37,7 +37,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// faulty is a scheduler that starts jobs as they come, but for what a test changes.
+// faulty is a scheduler that runs a function of the test.
 type faulty struct {
 	waiting []*cluster.Job
 	act     func(s *faulty, p *cluster.Pool) int64
@@ -62,7 +62,7 @@ job j2 vc a at 3 for 100 on 1
 job j3 vc a at 3 for 50 on 2
 `
 
-// What is wrong with a policy is found, and nothing is with one that is right.
+// Hold finds the fault of each faulty policy and accepts a correct policy.
 func TestHold(t *testing.T) {
 	runs := 0
 	for name, c := range map[string]struct {
@@ -91,7 +91,7 @@ func TestHold(t *testing.T) {
 		},
 		"it starts jobs elsewhere the second time": {
 			func(s *faulty, p *cluster.Pool) int64 {
-				if runs++; runs == 6 { // the first second of the second time
+				if runs++; runs == 6 { // the first second of the second run
 					return p.Now() + 1
 				}
 				s.start(p)

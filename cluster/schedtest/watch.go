@@ -21,11 +21,11 @@ type watched struct {
 	job     *cluster.Job
 	ended   bool
 	running bool
-	at      int64 // second
+	at      int64 // second of the last update
 	left    float64
 	rate    float64
 	waited  int64
-	queue   int64 // seconds that it waited before it arrived
+	queue   int64 // seconds of waiting before the arrival
 }
 
 // watching returns a policy whose schedulers are watched.

@@ -11,7 +11,7 @@ import (
 	"graft/cluster/trace"
 )
 
-// accounted runs jobs of the virtual cluster "a" under a scheduler.
+// accounted runs a study under a scheduler. Jobs without a virtual cluster run on "a".
 func accounted(t *testing.T, name string, s cluster.Study) *cluster.Outcome {
 	policy, err := Named(name)
 	require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestShortestUntilLimit(t *testing.T) {
 	}
 }
 
-// halved is a speed model in which jobs on several nodes halve each other's rates.
+// halved is a speed model in which running jobs halve each other's rates.
 type halved struct{ cluster.LinearSpeed }
 
 func (halved) Together(running []*cluster.Job, rates []float64) {

@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden scripts again")
 
-// Every scheduler is held to the suite, and to what came of a few scripts.
+// Every scheduler passes the suite and reproduces the golden results of a few scripts.
 func TestConformance(t *testing.T) {
 	for _, policy := range schedulers.Kinds() {
 		t.Run(policy.Name, func(t *testing.T) {

@@ -26,7 +26,7 @@ import (
 	"graft/internal/files"
 )
 
-// drawFailures draws outages of all nodes of a case, many of which begin or end together.
+// drawFailures draws outages of all nodes of a case. Many begin or end together.
 func drawFailures(r *rand.Rand, c *schedtest.Case, span int64) *cluster.Failures {
 	f := &cluster.Failures{Pools: map[string]failures.Schedule{}, Spares: r.IntN(3), Shrink: r.IntN(2) == 0,
 		Preempt: r.IntN(2) == 0, Restart: []int64{0, 1, 30, span / 10}[r.IntN(4)],
@@ -52,8 +52,8 @@ func drawFailures(r *rand.Rand, c *schedtest.Case, span int64) *cluster.Failures
 	return f
 }
 
-// fails reports, by definition, whether a node has failed when the scheduler acts in a second: nodes change after the
-// scheduler has acted.
+// fails reports, by definition, whether a node has failed when the scheduler acts in a second. Nodes change after the
+// scheduler acts.
 func fails(s failures.Schedule, node int, now int64) bool {
 	within := func(list []failures.Outage, from, last int64) bool {
 		return slices.ContainsFunc(list, func(o failures.Outage) bool {
@@ -65,7 +65,7 @@ func fails(s failures.Schedule, node int, now int64) bool {
 		within(s.Listed, 0, failures.Never)
 }
 
-// guard wraps a scheduler and checks after each call that jobs run only on nodes in service, and that no job starts
+// guard wraps a scheduler. After each call it checks that jobs run only on nodes in service, and that no job starts
 // that would overlap a drain.
 type guard struct {
 	inner    cluster.Scheduler
@@ -130,10 +130,10 @@ func (g *guard) check(p *cluster.Pool, j *cluster.Job) {
 	}
 }
 
-// Shrunk passes the call on.
+// Shrunk implements [cluster.Shrinker].
 func (g *guard) Shrunk(p *cluster.Pool, j *cluster.Job) { g.inner.(cluster.Shrinker).Shrunk(p, j) }
 
-// rigidGuard is a guard of a scheduler that cannot shrink jobs.
+// rigidGuard guards a scheduler that cannot shrink jobs.
 type rigidGuard struct{ *guard }
 
 // Shrunk hides the method of guard.
@@ -175,7 +175,7 @@ func TestFailuresKeepInvariants(t *testing.T) {
 				o, err := c.Study.Run(context.Background(), watched, c.Options)
 				if err != nil && strings.Contains(err.Error(), "give all outages an end") {
 					starved++
-					continue // a job needs nodes that are never in service at the same time, or for long enough
+					continue // a job needs nodes that are never in service together, or not for long enough
 				}
 				require.NoError(t, err, "case %d\n%s", k, c)
 				require.Empty(t, *problems, "case %d\n%s\n%+v", k, c, c.Study.Failures)
@@ -195,8 +195,8 @@ func TestFailuresKeepInvariants(t *testing.T) {
 	require.Greater(t, shrunk, 20, "the cases hardly have jobs that shrink")
 }
 
-// requireSums checks that the times of each job add up to its completion, that its device-seconds are the
-// device-seconds of its work and of its losses, and that no failure loses more than a checkpoint interval.
+// requireSums checks that the times of each job add up to its completion, and its device-seconds to its work and
+// losses. No failure may lose more than a checkpoint interval.
 func requireSums(t *testing.T, c *schedtest.Case, o *cluster.Outcome) {
 	t.Helper()
 	f := c.Study.Failures
@@ -250,7 +250,7 @@ func requireSums(t *testing.T, c *schedtest.Case, o *cluster.Outcome) {
 	}
 }
 
-// Spare nodes replace failed nodes, and a node that works again becomes a spare node.
+// Spare nodes replace failed nodes, and a repaired node becomes a spare node.
 func TestSparesReplaceFailedNodes(t *testing.T) {
 	study := cluster.Study{PerNode: 4, VCs: []trace.VC{{Name: "a", Nodes: 2}},
 		Jobs: []trace.Job{{ID: "long", VC: "a", GPUs: 8, Duration: 1000}, {ID: "small", VC: "a", GPUs: 4, Submit: 1,
@@ -263,8 +263,8 @@ func TestSparesReplaceFailedNodes(t *testing.T) {
 	o, err := study.Run(context.Background(), fifo, cluster.Options{})
 	require.NoError(t, err)
 	long, small := o.Jobs[0], o.Jobs[1]
-	// It loses 100 mod 30 = 10 s at second 100, and waits 20 s. The small job starts at 101 on the spare node and ends
-	// at 111. At second 120 the job restarts on nodes 0 and 2, runs 280 s, and loses 10 s. Node 1 replaces node 0.
+	// The long job loses 100 mod 30 = 10 s at second 100 and waits 20 s. The small job runs on the spare node from 101
+	// to 111. At second 120, the long job restarts on nodes 0 and 2, runs 280 s and loses 10 s. Node 1 replaces node 0.
 	require.Equal(t, cluster.Losses{Failures: 2, Restarts: 2, Work: 20, Delay: 40}, long.Lost())
 	require.EqualValues(t, 111, small.End)
 	require.EqualValues(t, 1000+20+40, long.End)
@@ -280,8 +280,8 @@ func TestSparesReplaceFailedNodes(t *testing.T) {
 	require.InDelta(t, 1-550.0/(3*1060), o.Outages().Availability, 1e-12)
 }
 
-// Replaying the published trace on as many nodes gives, to the second, its availability, its outages and its faults by
-// class, which the test computes from the trace alone.
+// A replay of the published trace on equally many nodes gives, to the second, the availability, outages and faults by
+// class that the test computes from the trace alone.
 func TestReplayReproducesThePublishedTrace(t *testing.T) {
 	path := filepath.FromSlash("../../../shared/reference/faults/fault_trace.json")
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
@@ -355,7 +355,7 @@ func TestReplayReproducesThePublishedTrace(t *testing.T) {
 	require.InDelta(t, float64(400*period-down), o.Outages().Availability*400*period, 0.5, "node seconds")
 }
 
-// The table of the outages of a simulation is a list of outages that gives the same simulation.
+// A replay of the table of a simulation's outages gives the same simulation.
 func TestOutagesReplayTheSimulation(t *testing.T) {
 	for k := range 30 {
 		r := rand.New(rand.NewPCG(43, uint64(k)))
@@ -380,7 +380,7 @@ func TestOutagesReplayTheSimulation(t *testing.T) {
 		replay := *c.Study.Failures
 		replay.Pools, err = source.Schedules(c.Study.VCs, 0, 0)
 		require.NoError(t, err)
-		for name, p := range replay.Pools { // a drain is known before it begins, also if it began later than the end
+		for name, p := range replay.Pools { // a drain is known before it begins, even if it begins after the end
 			p.Drains = c.Study.Failures.Pools[name].Drains
 			replay.Pools[name] = p
 		}
@@ -393,7 +393,7 @@ func TestOutagesReplayTheSimulation(t *testing.T) {
 	}
 }
 
-// A job that never reaches its end, and one whose nodes never return, end the simulation with an error.
+// A job that never ends, and a job whose nodes never return, end the simulation with an error.
 func TestEndlessFailuresAreErrors(t *testing.T) {
 	fifo, err := schedulers.Named("fifo")
 	require.NoError(t, err)

@@ -95,7 +95,7 @@ func TestPublishedOrder(t *testing.T) {
 	}
 }
 
-// They also equal the published results on smaller virtual clusters, with two placement rules.
+// Results on smaller virtual clusters equal the published results under two placement rules.
 func TestMini(t *testing.T) {
 	study := venus(t, reference(t, "mini", "cluster_full_log.csv"), reference(t, "mini", "vc_config.csv"))
 	known(t, study)
@@ -115,7 +115,7 @@ func TestMini(t *testing.T) {
 	}
 }
 
-// If jobs are sorted by ID, the averages equal the published averages of such a run.
+// If jobs are sorted by ID, averages equal the averages of a published run in this order.
 func TestOrderOfIDs(t *testing.T) {
 	study := venus(t, reference(t, "venus_sept_trace.csv"), reference(t, "vc_config.csv"))
 	known(t, study)

@@ -10,8 +10,8 @@ import (
 	"graft/cluster/schedtest"
 )
 
-// A job that reaches its limit ends there, and no other job counts as timed out. Limits that no job reaches change
-// nothing.
+// A job that reaches its limit ends there, and no other job counts as timed out. Limits that no job reaches have no
+// effect.
 func TestLimits(t *testing.T) {
 	for _, kind := range kindNames() {
 		t.Run(kind, func(t *testing.T) {
@@ -26,7 +26,7 @@ func TestLimits(t *testing.T) {
 				o := ran(t, kind, c)
 				had := held(o)
 				for _, j := range o.Jobs {
-					if _, runs := had[j]; !runs { // it ended in Lucid's profiler
+					if _, runs := had[j]; !runs { // the job ended in Lucid's profiler
 						continue
 					}
 					limit := j.Trace.Limit
@@ -64,7 +64,7 @@ func held(o *cluster.Outcome) map[*cluster.Job]int64 {
 	return had
 }
 
-// The job with the earliest deadline is first; jobs without a limit are last.
+// The job with the earliest deadline starts first, and jobs without a limit start last.
 func TestDeadlines(t *testing.T) {
 	c, err := schedtest.Parse(`each 1
 vc a 1

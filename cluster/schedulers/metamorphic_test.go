@@ -121,7 +121,7 @@ func TestLater(t *testing.T) {
 		})
 }
 
-// Jobs that differ only in their names can be exchanged: each position of the trace keeps its outcome.
+// Exchanging jobs that differ only in their names keeps the sums of completion and waiting times.
 func TestEqualJobs(t *testing.T) {
 	changed(t, kindNames(), 60, schedtest.Shape{Span: 300, Jobs: 24},
 		func(t *testing.T, r *rand.Rand, kind string, c, other *schedtest.Case) {
@@ -175,7 +175,7 @@ func TestAnotherNode(t *testing.T) {
 		})
 }
 
-// Virtual clusters share only a profiler, so the results of each equal its results in a simulation of its own.
+// Virtual clusters share only a profiler, so each has the same results in a simulation of its own.
 func TestApart(t *testing.T) {
 	kinds := slices.DeleteFunc(kindNames(), func(kind string) bool { return kind == "lucid" })
 	changed(t, kinds, 60, schedtest.Shape{Span: 300, Jobs: 30},

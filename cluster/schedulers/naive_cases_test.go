@@ -21,15 +21,14 @@ import (
 	"graft/cluster/trace"
 )
 
-// casesAsked is the environment variable with the number of cases, and caseSeed the one with their seed.
+// casesAsked is the environment variable for the number of cases, and caseSeed the one for their seed.
 const (
 	casesAsked = "GRAFT_CASES"
 	caseSeed   = "GRAFT_SEED"
 	someCases  = 7000
 )
 
-// The event-driven simulator and the reference give equal results in all fields of all jobs, for random clusters and
-// jobs.
+// The event-driven simulator and the reference give equal results for random cases, in all fields of all jobs.
 func TestNaive(t *testing.T) {
 	cases, seed := fromEnvironment(t, casesAsked, someCases), uint64(fromEnvironment(t, caseSeed, 1))
 	tally := newTally()
@@ -71,7 +70,7 @@ var naiveKinds = []string{"fifo", "sjf", "srtf", "qssf", "tiresias", "lucid", "l
 // allQuirks lists the quirks of all schedulers, in the order in which cases draw them.
 var allQuirks = []string{"extra-second", "slow-partner", "free-profiling", "size-first", "four-models"}
 
-// drawn returns the case with a number. Most cases are short, because ticking is slow. Some are long, so that rules
+// drawn returns case k and its scheduler. Most cases are short, because ticking is slow. Some are long, so that rules
 // with thresholds of hours apply.
 func drawn(seed uint64, k int) (*schedtest.Case, string) {
 	r := rand.New(rand.NewPCG(seed, uint64(k)))
@@ -91,7 +90,7 @@ func drawn(seed uint64, k int) (*schedtest.Case, string) {
 	// In this version of Tiresias, changes of nodes are not events.
 	shape.Scales = kind != "tiresias" && r.IntN(6) == 0
 	shape.Types, shape.Limits = k/len(naiveKinds)%4 == 3, kind == "edf"
-	if shape.Types && kind == "lucid" { // the quirk shows a rate that no job has
+	if shape.Types && kind == "lucid" { // the quirk reports a rate that no job has
 		shape.Quirks = slices.DeleteFunc(slices.Clone(allQuirks), func(q string) bool { return q == "slow-partner" })
 	}
 	return schedtest.Draw(r, shape), kind
@@ -134,7 +133,7 @@ func (y *tally) String() string {
 	return strings.Join(list, ", ")
 }
 
-// policyOf returns a scheduler, with the changes of nodes of a case.
+// policyOf returns a policy with the node changes of a case.
 func policyOf(kind string, c *schedtest.Case) cluster.Policy {
 	policy := plainPolicyOf(kind, c)
 	prepare := policy.Prepare
@@ -151,7 +150,7 @@ func policyOf(kind string, c *schedtest.Case) cluster.Policy {
 	return policy
 }
 
-// changesOf returns changes of nodes as Lucid's profiler makes them.
+// changesOf returns node changes as Lucid's profiler makes them.
 func changesOf(scalings []schedtest.Scaling) []cluster.NodeChange {
 	var at []int64
 	var nodes []int

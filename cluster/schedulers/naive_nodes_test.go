@@ -18,7 +18,7 @@ type tshare struct {
 type tnode struct {
 	name  int
 	kind  int       // type of the node
-	users [][]*tjob // of each device
+	users [][]*tjob // jobs by device
 	jobs  []tentry  // in order of arrival
 }
 
@@ -282,7 +282,7 @@ func newWindow(f *cluster.Forecast, values []float64) *window {
 	return &window{slices.Clone(f.At), slices.Clone(values)}
 }
 
-// future drops past values, and returns the mean of the next five, or nothing if no values were left.
+// future drops past values. It returns the mean of the next five, NaN if none is left, or none without a forecast.
 func (w *window) future(now int64, none float64) float64 {
 	if w == nil || len(w.at) == 0 {
 		return none

@@ -88,14 +88,14 @@ func (o *outcome) admit(k int) {
 	}
 }
 
-// fresh returns a job that has not run.
+// fresh resets a job to the state before its first run.
 func (j *tjob) fresh(seconds int64) {
 	j.remain, j.rate, j.factor, j.exclusive = float64(seconds), 1, 1, true
 	j.start, j.end = cluster.Never, cluster.Never
 }
 
-// profile runs jobs in the profiler, which takes its nodes from virtual clusters. It returns the resulting changes of
-// the nodes of another virtual cluster.
+// profile runs jobs in the profiler, which takes its nodes from virtual clusters. It returns the resulting node changes
+// of another virtual cluster.
 func (o *outcome) profile(nodes []int) (echo []schedtest.Scaling) {
 	p := o.c.Profiler
 	for k, vc := range o.c.Study.VCs {
@@ -153,7 +153,7 @@ func (o *outcome) refuseLarge(nodes []int) {
 	}
 }
 
-// tooLarge returns why a job can never start; empty if it can.
+// tooLarge returns why a job never finds a place, or an empty string.
 func (o *outcome) tooLarge(j *tjob, nodes int, vc string) string {
 	s := newTicker(o.kind, nodes, &o.c.Study, o.c.Options, nil)
 	s.divide(vc)
@@ -178,7 +178,7 @@ func (o *outcome) tooLarge(j *tjob, nodes int, vc string) string {
 	return ""
 }
 
-// seen lists the situations that occurred, for the report on the coverage of many cases.
+// seen lists the situations that occurred, for the report on coverage.
 func (o *outcome) seen() (list []string) {
 	note := func(what string, is bool) {
 		if is {

@@ -11,12 +11,12 @@ import (
 )
 
 // This file has the reference simulator. It ticks: in each second it sorts plain lists and subtracts the rate from the
-// work, literally as the rules are written. The event-driven simulator must give the same results.
+// work, exactly as the rules say. The event-driven simulator must give the same results.
 
 // tjob is a job of the reference.
 type tjob struct {
 	*trace.Job
-	index                int // in the trace
+	index                int // position in the trace
 	arrival, waits       int64
 	estimate, priority   float64
 	remain, rate         float64
@@ -28,12 +28,12 @@ type tjob struct {
 	profQueue            int64
 	exclusive, packed    bool
 	packedAt, unpackedAt int64
-	factor               float64 // of the rate, on its type of nodes
+	factor               float64 // rate factor of its type of nodes
 	ending               bool
 	changes              []cluster.Change
 }
 
-// ticker simulates a pool.
+// ticker simulates a pool second by second.
 type ticker struct {
 	kind, placement string
 	quirks          cluster.Quirks
@@ -82,7 +82,7 @@ func newTicker(kind string, nodes int, c *cluster.Study, o cluster.Options, jobs
 // horizon returns the second up to which the use of devices is counted.
 func horizon(s *cluster.Study) int64 { return s.Jobs[len(s.Jobs)-1].Submit }
 
-// simulate ticks until all jobs have ended. It returns false if some never end.
+// simulate ticks until all jobs have ended. It returns false if some jobs never end.
 func (s *ticker) simulate() bool {
 	jobs := len(s.come)
 	if jobs == 0 && s.until <= s.time {
@@ -169,7 +169,7 @@ func (s *ticker) finish() {
 	}
 }
 
-// unpack separates two jobs that share devices. The quirk separates the first job on the devices.
+// unpack ends the sharing of devices. Quirk slow-partner frees the first job on them instead of the remaining job.
 func (s *ticker) unpack(j *tjob) {
 	node := s.node(j.nodes[0].node)
 	freed := false

@@ -27,7 +27,7 @@ func TestNodesThatCome(t *testing.T) {
 			}
 			o := must(study.Run(context.Background(), policy, cluster.Options{}))
 			second := max(o.Jobs[0].Start, o.Jobs[1].Start)
-			if policy.Name == "fair" || policy.Name == "offers" { // which already gave the job a part of the first node
+			if policy.Name == "fair" || policy.Name == "offers" { // these already gave the job a part of the first node
 				require.Less(t, max(o.Jobs[0].End, o.Jobs[1].End), int64(9000))
 				return
 			}

@@ -12,8 +12,7 @@ import (
 	"graft/cluster/trace"
 )
 
-// Under offers, a job does not wait much longer than the time between two divisions while a device is idle, since every
-// job can run on one device.
+// Under offers, no job waits for more than 600 s while a device is idle, because every job can run on one device.
 func TestOffersLeaveNoDeviceIdle(t *testing.T) {
 	policy, err := schedulers.Named("offers")
 	require.NoError(t, err)

@@ -35,7 +35,7 @@ func crowd(seed uint64, jobs, cpus int) *cluster.Study {
 	return s
 }
 
-// crowded returns the largest number of processors that the last jobs of a node requested together.
+// crowded returns the largest number of processors that concurrent jobs request on a node, by their last nodes.
 func crowded(o *cluster.Outcome) int {
 	most := 0
 	for _, j := range o.Jobs {
@@ -64,7 +64,7 @@ func TestProcessors(t *testing.T) {
 	for _, policy := range Kinds() {
 		t.Run(policy.Name, func(t *testing.T) {
 			waited, over := int64(0), 0
-			stay := slices.Contains([]string{"fifo", "sjf", "backfill"}, policy.Name) // on the devices of their start
+			stay := slices.Contains([]string{"fifo", "sjf", "backfill"}, policy.Name) // jobs keep their first devices
 			for seed := range uint64(20) {
 				few, none, plenty := crowd(seed, 60, 12), crowd(seed, 60, 0), crowd(seed, 60, 1000)
 				run := func(s *cluster.Study) *cluster.Outcome {

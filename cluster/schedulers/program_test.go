@@ -17,7 +17,7 @@ import (
 	"graft/cluster/trace"
 )
 
-// patientProgram is the example of a scheduler in Python.
+// patientProgram is the example scheduler in Python.
 const patientProgram = "../../scenarios/schedulers/patient.py"
 
 // The example in Python decides like the example in Go on random cases, and a second simulation has the same outcome.
@@ -49,7 +49,7 @@ func TestProgramsConform(t *testing.T) {
 	schedtest.Run(t, asked)
 }
 
-// answering writes a scheduler that gives an answer in each second.
+// answering writes a scheduler that returns the same answer in each second.
 func answering(t *testing.T, answer string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "scheduler")
@@ -58,7 +58,7 @@ func answering(t *testing.T, answer string) string {
 	return path
 }
 
-// small is a study of two jobs for four devices.
+// small returns a study of two jobs on four devices.
 func small() *cluster.Study {
 	return &cluster.Study{VCs: []trace.VC{{Name: "lab", Nodes: 1}}, PerNode: 4, Jobs: []trace.Job{
 		{ID: "first", VC: "lab", Submit: 0, Duration: 100, GPUs: 3},
@@ -66,7 +66,7 @@ func small() *cluster.Study {
 	}}
 }
 
-// An answer that cannot be followed ends the simulation with an error that names the program, the answer or the job.
+// An invalid answer ends the simulation with an error that names the program, the answer or the job.
 func TestWrongAnswersOfSchedulers(t *testing.T) {
 	for answer, want := range map[string]string{
 		`{"start": [2]}`:                      `job 2 in "start"; expected the number of a job that has arrived`,
@@ -91,7 +91,7 @@ func TestWrongAnswersOfSchedulers(t *testing.T) {
 	}
 }
 
-// A program sees jobs, estimates, starts, refusals and ends, as the documentation describes them.
+// A program receives jobs, estimates, starts, refusals and ends as documented.
 func TestRequestsOfSchedulers(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	path := filepath.Join(t.TempDir(), "scheduler")
@@ -121,7 +121,7 @@ func TestRequestsOfSchedulers(t *testing.T) {
 		`{"now_s":150,"free":4,"arrived":[],"ended":[1],"started":[],"refused":[]}`, ""}, "\n"), string(got))
 }
 
-// A program sees the types of GPUs, and the types that a job accepts.
+// A program receives the types of GPUs, and the types that a job accepts.
 func TestProgramsSeeTypes(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	path := filepath.Join(t.TempDir(), "scheduler")
@@ -146,7 +146,7 @@ func TestProgramsSeeTypes(t *testing.T) {
 		`"role":"scheduler"}`+"\n"+`gpu_types":["y"`+"\n", string(got))
 }
 
-// A program that hangs is an error, and Go's errors reach the caller.
+// A program that exits early or does not exist ends the simulation with an error.
 func TestProgramsThatEnd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "scheduler")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\nread line\necho '{\"protocol\": 1}'\nread line\n"+
@@ -163,7 +163,7 @@ func TestProgramsThatEnd(t *testing.T) {
 	require.ErrorContains(t, err, "no such file or directory")
 }
 
-// The check of a program sends a complete first request.
+// TryProgram sends a complete first request.
 func TestProgramsAreTried(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "scheduler")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\nread line\ncase \"$line\" in\n"+

@@ -14,7 +14,7 @@ import (
 	"graft/cluster/schedtest"
 )
 
-// checking is a scheduler after which the pool is checked.
+// checking wraps a scheduler and checks the pool after each call.
 type checking struct {
 	cluster.Scheduler
 	fault *error
@@ -37,7 +37,7 @@ func checked(policy cluster.Policy, fault *error) cluster.Policy {
 	return policy
 }
 
-// withSpot draws a case in which some jobs are spot jobs.
+// withSpot draws a case with some spot jobs.
 func withSpot(k uint64) (*rand.Rand, *schedtest.Case) {
 	r := rand.New(rand.NewPCG(k, 13))
 	c := schedtest.Draw(r, schedtest.Shape{Span: []int64{60, 600, 4000}[r.IntN(3)], Jobs: 40, Types: k%3 == 0,
@@ -68,7 +68,7 @@ func withSpot(k uint64) (*rand.Rand, *schedtest.Case) {
 	return r, c
 }
 
-// timesOf are the times of the jobs that are not spot jobs.
+// timesOf lists the times of all jobs except spot jobs.
 func timesOf(o *cluster.Outcome) (list []string) {
 	for _, j := range o.Jobs {
 		if !j.Trace.Spot {
@@ -78,8 +78,8 @@ func timesOf(o *cluster.Outcome) (list []string) {
 	return list
 }
 
-// Spot jobs do not change the times of the other jobs at all if they are evicted without a notice. In any case, jobs
-// share no devices, evicted jobs wait again and end, and no more work is lost than the options allow.
+// Spot jobs that are evicted without a notice do not change the times of other jobs. In any case, jobs share no
+// devices, evicted jobs wait again and end, and no more work is lost than the options allow.
 func TestSpotJobsDoNotDelayOthers(t *testing.T) {
 	for _, kind := range kindNames() {
 		t.Run(kind, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestSpotJobsDoNotDelayOthers(t *testing.T) {
 				var fault error
 				o, err := c.Study.Run(context.Background(), checked(policyOf(kind, c), &fault), c.Options)
 				if err != nil && strings.Contains(err.Error(), "no jobs are running and no more jobs will arrive") {
-					stuck++ // nodes are gone that a job needs
+					stuck++ // a job needs nodes that were removed
 					continue
 				}
 				require.NoError(t, err, "case %d\n%s", k, c)
@@ -132,8 +132,7 @@ func TestSpotJobsDoNotDelayOthers(t *testing.T) {
 	}
 }
 
-// A notice delays the start of a job by at most its length, and the time with devices of a spot job is its work and
-// what it repeats.
+// A notice delays a job by at most its length. A spot job holds devices for its work and the work that it repeats.
 func TestNoticesOfSpotJobs(t *testing.T) {
 	delayed := 0
 	for _, kind := range []string{"fifo", "sjf", "backfill", "qssf"} {
@@ -170,7 +169,7 @@ func TestNoticesOfSpotJobs(t *testing.T) {
 	require.Greater(t, delayed, 100)
 }
 
-// An evicted job runs until its notice ends, repeats the work since its checkpoint, and the other job starts then.
+// An evicted job runs until its notice ends and repeats the work since its checkpoint. The other job starts then.
 func TestEviction(t *testing.T) {
 	for _, c := range []struct {
 		spot         cluster.Spot

@@ -13,7 +13,7 @@ import (
 	"graft/cluster/trace"
 )
 
-// untyped is a case without types of nodes and without types of jobs.
+// untyped returns a case without types of nodes and jobs.
 func untyped(c *schedtest.Case) *schedtest.Case {
 	other := copied(c)
 	other.Study.Types = nil
@@ -23,8 +23,8 @@ func untyped(c *schedtest.Case) *schedtest.Case {
 	return other
 }
 
-// Types change nothing if all are equally fast and have equal nodes, no job requires one and each job fits on a node.
-// The same is true of a single type, on which large jobs run too.
+// Types change nothing if all are equally fast and have equal nodes, no job requires one and each job fits on a node. A
+// single type changes nothing either, even for larger jobs.
 func TestEqualTypesChangeNothing(t *testing.T) {
 	changed(t, kindNames(), 60, schedtest.Shape{Span: 600, Jobs: 30, Types: true, Parts: true},
 		func(t *testing.T, r *rand.Rand, kind string, c, _ *schedtest.Case) {
@@ -52,7 +52,7 @@ func TestEqualTypesChangeNothing(t *testing.T) {
 		})
 }
 
-// A cluster whose jobs all require a type is as one cluster per type, for schedulers that admit jobs by their room.
+// If all jobs require a type, a cluster acts as one cluster per type under schedulers that admit jobs by free devices.
 func TestTypesAreSeparateClusters(t *testing.T) {
 	compared := 0
 	for k := range uint64(300) {
@@ -71,7 +71,7 @@ func TestTypesAreSeparateClusters(t *testing.T) {
 		for at := range c.Study.Jobs {
 			j := &c.Study.Jobs[at]
 			j.VC, j.GPUType, j.NeedsType = "a", fmt.Sprint("t", r.IntN(2)), true
-			j.Duration = max(1, j.Duration) // the end of a job in the second of its start is a further event
+			j.Duration = max(1, j.Duration) // a job that ends in the second of its start is a further event
 			part := parts[j.GPUType]
 			part.Study.Jobs = append(part.Study.Jobs, *j)
 			part.Study.Estimates = append(part.Study.Estimates, c.Study.Estimates[at])
@@ -95,7 +95,7 @@ func TestTypesAreSeparateClusters(t *testing.T) {
 	require.Greater(t, compared, 1000)
 }
 
-// Speeds of types stretch the times of jobs; the type in the trace has its duration.
+// Speeds of types scale the times of jobs. The traced duration applies to the traced type.
 func TestSpeedsOfTypes(t *testing.T) {
 	c, err := schedtest.Parse(`each 2
 vc a 2
@@ -127,7 +127,7 @@ job j8 vc a at 900 for 100 on 4
 		{ID: "j8", Why: "more devices requested than its virtual cluster has of one type"}}, o.Refused)
 }
 
-// A job that may overtake does not delay the first job on its type, and uses other types freely.
+// An overtaking job does not delay the first job on its type, and uses other types freely.
 func TestBackfillReservesTypes(t *testing.T) {
 	c, err := schedtest.Parse(`each 4
 vc a 2

@@ -12,7 +12,7 @@ import (
 	"graft/torch/weights"
 )
 
-// A learned scheduler warns of another cluster, and of a trace that it learned from, whatever the file's name.
+// A learned scheduler warns about another cluster, and about a trace from its training, whatever the file's name.
 func TestLearnedSchedulersSayWhereTheyLearned(t *testing.T) {
 	folder := t.TempDir()
 	trace := func(name, text string) string {

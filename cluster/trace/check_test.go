@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// sound is a job of which nothing is odd.
+// sound returns a job without findings.
 func sound(id string) trace.Job {
 	return trace.Job{ID: id, VC: "red", Submit: 5, Duration: 10, GPUs: 8, State: trace.Completed,
 		Training: &trace.Training{Model: "Net", Batch: 1}}
@@ -61,7 +61,7 @@ func TestWhatIsOdd(t *testing.T) {
 	require.ErrorContains(t, err, "the number of GPUs per node is -1")
 }
 
-// Jobs that a simulator cannot run are told as they come.
+// Add reports each job that a simulator cannot run.
 func TestJobsAreRefused(t *testing.T) {
 	c := must(trace.NewChecker(trace.CheckOptions{}))
 	good, bad, odd := sound("1"), sound("2"), sound("3")
@@ -134,7 +134,7 @@ func TestSummaryOfThePublishedMonth(t *testing.T) {
 	require.Equal(t, "vcEwI", s.VCs[0].Name, "in the order of the file of sizes")
 }
 
-// The reader holds a line, whatever the number of lines.
+// A reader holds one line, whatever the number of lines.
 func TestMemoryDoesNotGrowWithLines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out: it reads 200,000 jobs; run without -short")

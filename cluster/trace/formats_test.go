@@ -12,11 +12,11 @@ import (
 	"graft/internal/files"
 )
 
-// samples are small files of each format and what they say.
+// samples holds small files of each format and their content.
 var samples = map[string]struct {
 	text   string
 	format string
-	start  string // date of second zero; empty is none
+	start  string // date of second 0, or empty
 	jobs   []trace.Job
 }{
 	"our own": {tracetest.Ours, "graft", "2021-03-04 00:00:00", smallJobs()},
@@ -111,7 +111,7 @@ func TestFormatsAreKnownAndRead(t *testing.T) {
 	}
 }
 
-// With the option History, the formats with starts give waits.
+// With option History, formats with start times give waiting times.
 func TestHistories(t *testing.T) {
 	for name, want := range map[string][]*trace.History{
 		"Helios as it was published": {{Started: true, Wait: 1}},
@@ -152,7 +152,7 @@ func TestEveryFormatHasASample(t *testing.T) {
 	}
 }
 
-// The table of jobs says who submitted a job, and when.
+// The job table gives the user and the submission time of a job.
 func TestAlibabasTableOfJobs(t *testing.T) {
 	o := trace.Options{JobTable: write(t, "pai_job_table.csv", tracetest.Owners)}
 	path := write(t, "pai_task_table.csv", tracetest.Alibaba2020)

@@ -14,8 +14,8 @@ import (
 	"graft/cluster/trace/tracetest"
 )
 
-// FuzzRead reads whatever it is given as each format: reading ends, with an error that says
-// where or at the end, and what was read comes back from our own format as it was.
+// FuzzRead reads any text as each format. Reading succeeds or returns an error with its place, and the jobs read back
+// unchanged from format graft.
 func FuzzRead(f *testing.F) {
 	for _, s := range samples {
 		f.Add([]byte(s.text))
@@ -52,7 +52,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// requirePlace holds an error to what readers promise.
+// requirePlace checks that an error has a place, a text and a remedy.
 func requirePlace(t *testing.T, err error) {
 	var place *trace.Error
 	require.ErrorAs(t, err, &place)
@@ -76,7 +76,7 @@ func requireReadBack(t *testing.T, jobs []trace.Job) {
 
 var allColumns = trace.Columns{RAM: true, Limit: true, Type: true, Spot: true, History: true}
 
-// FuzzReadNodes reads whatever it is given as sizes of virtual clusters.
+// FuzzReadNodes checks that any text is refused with a place, or gives sizes of virtual clusters.
 func FuzzReadNodes(f *testing.F) {
 	f.Add(",num\nred,1\n\"a\nb\",20\n")
 	f.Add("name,num\r\nred,1000000\r\n")
@@ -91,7 +91,7 @@ func FuzzReadNodes(f *testing.F) {
 	})
 }
 
-// A reader may be given its bytes one by one.
+// A reader accepts its input byte by byte.
 func TestSlowReadersAreReadToTheEnd(t *testing.T) {
 	for name, s := range samples {
 		r := must(trace.NewReader(oneByOne{strings.NewReader(s.text)}, "a.csv", trace.Options{}))
@@ -101,13 +101,13 @@ func TestSlowReadersAreReadToTheEnd(t *testing.T) {
 	}
 }
 
-// oneByOne gives a byte at a time.
+// oneByOne reads one byte at a time.
 type oneByOne struct{ in io.Reader }
 
-// Read gives one byte.
+// Read implements [io.Reader].
 func (o oneByOne) Read(to []byte) (int, error) { return o.in.Read(to[:min(len(to), 1)]) }
 
-// Lines that are longer than what is read at once are read as others are.
+// Lines that are longer than the reader's buffer read like other lines.
 func TestLongLines(t *testing.T) {
 	long := strings.Repeat("long, ", 60_000)
 	for _, quoted := range []string{`"` + long + `"`, strings.ReplaceAll(long, ",", ";")} {

@@ -16,7 +16,7 @@ import (
 	"graft/internal/files"
 )
 
-// generated is all jobs of a generator.
+// generated returns all jobs of a generator.
 func generated(tb testing.TB, o trace.GenerateOptions) ([]trace.Job, *trace.Generator) {
 	g, err := trace.Generate(o)
 	require.NoError(tb, err)
@@ -41,8 +41,8 @@ type shape struct {
 	night        float64     // share of jobs submitted from 4 to 8 o'clock
 	work         float64     // share of jobs submitted from 9 to 24 o'clock
 	weekend      float64     // share of jobs submitted on Saturdays and Sundays
-	ties         float64     // share of jobs in the second of the one before
-	users        int         // who submitted jobs
+	ties         float64     // share of jobs in the same second as the previous job
+	users        int         // number of users
 	topUser      float64     // share of jobs of the busiest user
 	hours        [24]float64 // share of jobs by hour of the day
 }
@@ -88,18 +88,18 @@ func shapeOf(jobs []trace.Job, start time.Time) (s shape) {
 	return s
 }
 
-// published is the shape of the month of Venus.
+// published returns the shape of the published month of Venus.
 func published(t *testing.T) shape {
 	all := must(trace.ReadAll(files.OS{}, referenceFile(t, "venus_sept_trace.csv"), trace.Options{}))
 	return shapeOf(all.Jobs, time.Date(2020, 4, 1, 0, 0, 0, 0, time.UTC))
 }
 
-// How far a month that is made up may be from the published one: chance moves the tail,
-// where a few jobs are most of the time.
+// Tolerances of a generated month against the published month. Chance moves the tail, in which a few jobs take most of
+// the time.
 const (
-	quantileFactor = 1.3  // of durations
-	meanFactor     = 1.2  // of durations and GPU time
-	shareFar       = 0.02 // of jobs
+	quantileFactor = 1.3  // for quantiles of durations
+	meanFactor     = 1.2  // for mean durations and GPU time
+	shareFar       = 0.02 // for shares of jobs
 )
 
 func TestAMonthIsLikeThePublishedOne(t *testing.T) {
@@ -130,8 +130,7 @@ func requireFactor(t *testing.T, want, got, factor float64, what string) {
 	require.Less(t, math.Abs(math.Log(got/want)), math.Log(factor), "%s: %g where %g was published", what, got, want)
 }
 
-// Whatever is asked for, jobs fit: in order, within the days, in virtual clusters that
-// have room for them.
+// Generated jobs fit for all options: they are sorted, within the days, and no larger than their virtual clusters.
 func TestGeneratedJobsCanAllBeSimulated(t *testing.T) {
 	for name, o := range map[string]trace.GenerateOptions{
 		"a month":         {},
@@ -173,7 +172,7 @@ func TestPoissonArrivalsHaveOneRate(t *testing.T) {
 	for hour, share := range s.hours {
 		require.InDelta(t, 1.0/24, share, 0.005, "hour %d", hour)
 	}
-	// gaps are exponential: as many as 1/e are longer than their mean
+	// Gaps are exponential: a share of 1/e is longer than the mean.
 	long := 0
 	for k := range jobs[1:] {
 		if float64(jobs[k+1].Submit-jobs[k].Submit) > 20*86400/48_000.0 {
@@ -183,8 +182,7 @@ func TestPoissonArrivalsHaveOneRate(t *testing.T) {
 	require.InDelta(t, math.Exp(-1), float64(long)/48_000, 0.02)
 }
 
-// Jobs of one user and one name take about as long as each other, so that a scheduler can
-// learn what to expect.
+// Jobs with the same user and name have similar durations, so a scheduler can learn them.
 func TestDurationsCanBeLearned(t *testing.T) {
 	jobs, _ := generated(t, trace.GenerateOptions{})
 	shortest, longest, count := map[string]int64{}, map[string]int64{}, map[string]int{}
@@ -231,7 +229,7 @@ func TestGenerateOptionsAreCheckedTogether(t *testing.T) {
 	}
 }
 
-// BenchmarkGenerate makes a million jobs on 500 nodes.
+// BenchmarkGenerate generates a million jobs on 500 nodes.
 func BenchmarkGenerate(b *testing.B) {
 	for b.Loop() {
 		g := must(trace.Generate(trace.GenerateOptions{Jobs: 1_000_000, Nodes: 500}))

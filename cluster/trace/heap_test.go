@@ -8,7 +8,7 @@ import (
 	"graft/internal/files"
 )
 
-// heap returns the bytes in use.
+// heap returns the bytes in use on the heap.
 func heap() uint64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -16,7 +16,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// oneFile is a file system in which every path is a file with this text.
+// oneFile returns a file system in which every path is a file with the given text.
 func oneFile(text string) files.FS { return textFS{text: text} }
 
 type textFS struct {
@@ -24,17 +24,17 @@ type textFS struct {
 	text string
 }
 
-// Open opens the text.
+// Open returns the text as a file.
 func (t textFS) Open(string) (files.File, error) {
 	return textFile{Reader: strings.NewReader(t.text)}, nil
 }
 
-// textFile is an open text; it is only read.
+// textFile is an open text for reading only.
 type textFile struct {
 	*strings.Reader
 }
 
-// Write is not allowed.
+// Write always fails.
 func (textFile) Write([]byte) (int, error) { return 0, fs.ErrPermission }
 
 // Close does nothing.
@@ -43,5 +43,5 @@ func (textFile) Close() error { return nil }
 // Sync does nothing.
 func (textFile) Sync() error { return nil }
 
-// Stat knows nothing.
+// Stat always fails.
 func (textFile) Stat() (fs.FileInfo, error) { return nil, fs.ErrInvalid }

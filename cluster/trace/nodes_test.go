@@ -69,7 +69,7 @@ func TestNodesWithTypes(t *testing.T) {
 	require.Equal(t, 40, vcs[0].GPUs(1))
 }
 
-// The first row decides nothing: describing rows in any order gives the same times as reading them all.
+// Summaries of rows in any order give the same times as reading all rows.
 func TestDescribedTimesDoNotDependOnTheOrder(t *testing.T) {
 	const head = "JobID|User|Partition|Submit|Start|End|State|AllocTRES\n"
 	row := func(id, day string) string {
@@ -91,7 +91,7 @@ func TestDescribedTimesDoNotDependOnTheOrder(t *testing.T) {
 	}
 }
 
-// Whatever fails, the file is the old one or the new one.
+// After any fault, the file is the old one or the new one.
 func TestNodesAreWrittenWholeOrNotAtAll(t *testing.T) {
 	before, after := []trace.VC{{Name: "old", Nodes: 1}}, []trace.VC{{Name: "new", Nodes: 2}}
 	for at := 1; ; at++ {

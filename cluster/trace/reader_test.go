@@ -23,7 +23,7 @@ import (
 // reference is the folder of published traces.
 const reference = "../../../shared/reference/lucid/"
 
-// referenceFile is the path of a published file, or the end of the test where it is not there.
+// referenceFile returns the path of a published file. It skips the test if the file is missing.
 func referenceFile(tb testing.TB, name string) string {
 	path := filepath.FromSlash(reference + name)
 	if _, err := os.Stat(path); err != nil {
@@ -56,7 +56,7 @@ func drain(r *trace.Reader) (jobs []trace.Job, err error) {
 	}
 }
 
-// write makes a file in a folder of the test's.
+// write creates a file in a temporary folder.
 func write(tb testing.TB, name, text string) string {
 	path := filepath.Join(tb.TempDir(), name)
 	require.NoError(tb, os.WriteFile(path, []byte(text), 0o600))
@@ -101,7 +101,7 @@ func TestACompressedTraceIsKnownByItsContent(t *testing.T) {
 	}
 }
 
-// Columns are found by name, and those that are not needed may be away.
+// Columns are found by name, and optional columns may be missing.
 func TestColumnsInAnyOrder(t *testing.T) {
 	jobs, _, err := readText("vc,duration,submit_time,start_time,gpu_num,job_id\nred,60.0,12.4,x,2.0,7\n"+
 		"red,None,-3,x,,8\n", trace.Options{})
@@ -148,7 +148,7 @@ func TestWhatIsKept(t *testing.T) {
 	}
 }
 
-// An error says where it is, in what field, what is there and what to do.
+// An error names its place, its field, the value and a remedy.
 func TestFaultsInATrace(t *testing.T) {
 	for name, c := range tracetest.Faults() {
 		t.Run(name, func(t *testing.T) {
@@ -162,7 +162,7 @@ func TestFaultsInATrace(t *testing.T) {
 		"which a helios trace needs; add the column")
 }
 
-// All jobs before a fault are read, and after it nothing more.
+// Reading ends at a fault: later reads return the same error.
 func TestReadingEndsAtAFault(t *testing.T) {
 	_, r, err := readText("job_id,gpu_num,submit_time,duration\n1,1,0,5\n2,1,0,x\n3,1,0,5\n", trace.Options{})
 	require.ErrorContains(t, err, "a.csv:3:7: duration")
@@ -187,7 +187,7 @@ func TestAFileThatIsNotThere(t *testing.T) {
 	}
 }
 
-// As the simulator of Lucid loads it: the same jobs whether submissions are dates or seconds.
+// The published trace reads as in Lucid's simulator: the same jobs, whether submissions are dates or seconds.
 func TestPublishedTrace(t *testing.T) {
 	vcs := must(trace.ReadNodes(files.OS{}, referenceFile(t, "vc_config.csv")))
 	require.Len(t, vcs, 15)
@@ -210,7 +210,7 @@ func TestPublishedTrace(t *testing.T) {
 			Batch: 64, AMP: true, Speed: 4038.576, GPUUtil: 62, MemoryUtil: 34, Memory: 3642}}, seconds.Jobs[0])
 }
 
-// ties returns the number of jobs that are submitted in the second of the one before.
+// ties returns the number of jobs that are submitted in the same second as the previous job.
 func ties(jobs []trace.Job) (n int) {
 	for k := range jobs[1:] {
 		if jobs[k].Submit == jobs[k+1].Submit {
@@ -220,7 +220,7 @@ func ties(jobs []trace.Job) (n int) {
 	return n
 }
 
-// described is a job with its training as a key of sets.
+// described is a comparable job with its training.
 type described struct {
 	trace.Job
 	training trace.Training
@@ -287,7 +287,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// Jobs that train the same share its description.
+// Jobs with the same training share its description.
 func TestTrainingsAreShared(t *testing.T) {
 	jobs, _, err := readText("id,submit [s],duration [s],gpus,model,batch\na,1,9,1,net,8\nb,2,9,1,net,16\nc,3,9,1,,\n"+
 		"d,4,9,1,net,8\n", trace.Options{})

@@ -11,7 +11,7 @@ import (
 
 const sacctHeader = "JobID|Submit|Start|End|ElapsedRaw|AllocTRES|State|Timelimit|NodeList|Restarts\n"
 
-// interrupted is a start on four GPUs that an eviction ended, from minute 0 to minute 60.
+// interrupted is a start on four GPUs from minute 0 to minute 60, which an eviction ended.
 const interrupted = "1|2026-05-01T00:00:00|2026-05-01T00:00:00|2026-05-01T01:00:00|3600|gres/gpu=4|PREEMPTED|" +
 	"1-00:00:00|n1|0\n"
 
@@ -47,7 +47,7 @@ func TestGPUsInUseBySacct(t *testing.T) {
 	}
 }
 
-// The end of a runaway job is unknown, so that only its earlier starts count.
+// The end of a runaway job is unknown, so only its earlier starts count.
 func TestRunawayJobsDoNotCount(t *testing.T) {
 	const runaway = "1|2026-05-01T01:00:00|2026-05-01T01:00:00|Unknown|90001|gres/gpu=4|RUNNING|1-00:00:00|n1|1\n"
 	s := sacctSummary(t, interrupted+other+runaway)
@@ -67,7 +67,7 @@ func TestRunawayJobsDoNotCount(t *testing.T) {
 	require.Contains(t, kindsOf(s.Findings), trace.Runaway)
 }
 
-// Simulations read traces without histories, and see the same runaway jobs.
+// Simulations read traces without histories, and find the same runaway jobs.
 func TestRunawayJobsWithoutHistory(t *testing.T) {
 	const row = "1|2026-05-01T01:00:00|2026-05-01T01:00:00|Unknown|90000|gres/gpu=4|RUNNING|1-00:00:00|n1|1\n"
 	const graft = "id,submit [s],duration [s],gpus,state,limit [s],lost [s]\n1,0,93600,4,RUNNING,86400,3600\n"
@@ -102,7 +102,7 @@ func TestRestartsWithoutRows(t *testing.T) {
 	}
 }
 
-// Waits are only of jobs that started, whatever time sacct prints as their start.
+// Only jobs that started have waits, whatever time sacct prints as their start.
 func TestWaitsOfJobsThatStarted(t *testing.T) {
 	const at = "|2026-05-01T00:00:00|2026-05-03T00:00:00|2026-05-03T00:00:00|"
 	for _, c := range []struct {

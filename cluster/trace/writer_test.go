@@ -20,7 +20,7 @@ import (
 	"graft/internal/files/faults"
 )
 
-// written is jobs in a format.
+// written returns jobs as text in a format.
 func written(tb testing.TB, jobs []trace.Job, o trace.WriterOptions) string {
 	var out bytes.Buffer
 	w, err := trace.NewWriter(&out, o)
@@ -45,7 +45,7 @@ func TestTracesAreWritten(t *testing.T) {
 		written(t, jobs, trace.WriterOptions{Format: "swf", Start: start, Nodes: 4, Processors: 32}))
 }
 
-// Jobs with names are counted; a trace is one or the other.
+// SWF numbers jobs whose IDs are names. A trace cannot mix names and numbers.
 func TestJobsOfSWFHaveNumbers(t *testing.T) {
 	jobs := []trace.Job{{ID: "b"}, {ID: "7"}}
 	require.Contains(t, written(t, jobs, trace.WriterOptions{Format: "swf"}),
@@ -80,7 +80,7 @@ func TestWhatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// jobOf draws a job that has all there is, with names that are hard to write.
+// jobOf draws a job with all fields, and with names that are hard to write.
 var jobOf = rapid.Custom(func(t *rapid.T) trace.Job {
 	name := rapid.StringOf(rapid.SampledFrom([]rune("aB7 ,\"\n\r;'\tü\ufeff")))
 	count, number := rapid.IntRange(0, math.MaxInt32), rapid.Float64Range(-1e300, 1e300)
@@ -118,7 +118,7 @@ var historyOf = rapid.Custom(func(t *rapid.T) *trace.History {
 	return h
 })
 
-// Whatever a job is, our own format gives it back, and encoding/csv reads the same cells.
+// Every job reads back unchanged from format graft, and encoding/csv reads the same cells.
 func TestOurFormatLosesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := rapid.SliceOfN(jobOf, 1, 8).Draw(t, "jobs")
@@ -138,7 +138,7 @@ func TestOurFormatLosesNothing(t *testing.T) {
 		start, known := r.Start()
 		require.Equal(t, !o.Start.IsZero(), known)
 		require.True(t, !known || start.Equal(o.Start))
-		if !strings.Contains(text, "\r") { // which that package takes off within quotes
+		if !strings.Contains(text, "\r") { // encoding/csv removes it within quotes
 			rows := must(csv.NewReader(strings.NewReader(text)).ReadAll())
 			require.Len(t, rows, len(jobs)+1)
 			for k, job := range jobs {
@@ -148,8 +148,7 @@ func TestOurFormatLosesNothing(t *testing.T) {
 	})
 }
 
-// A trace that is made up is read back as it was from a file of each format that holds
-// all of it.
+// A generated trace reads back unchanged from a file of each format that holds all its fields.
 func TestAGeneratedTraceIsReadBack(t *testing.T) {
 	jobs, g := generated(t, trace.GenerateOptions{Jobs: 3000, Seed: 5})
 	for _, name := range []string{"a.csv", "a.csv.gz"} {
@@ -186,7 +185,7 @@ func TestAFileIsReplacedOnlyWithForce(t *testing.T) {
 	require.Len(t, all.Jobs, 3)
 }
 
-// Whatever fails while a trace is written, there is no half of one.
+// A fault at any operation never leaves a partial trace.
 func TestATraceIsWrittenWholeOrNotAtAll(t *testing.T) {
 	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
 		for _, name := range []string{"a.csv", "a.csv.gz"} {
@@ -210,7 +209,7 @@ func TestATraceIsWrittenWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// What fails while a trace is read is an error of reading, and no fault of the trace.
+// A file fault during reading is an error, but not a fault of the trace.
 func TestReadingMeetsFaults(t *testing.T) {
 	jobs, _ := generated(t, trace.GenerateOptions{Jobs: 6000})
 	path := filepath.Join(t.TempDir(), "a.csv")

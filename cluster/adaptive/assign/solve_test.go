@@ -13,8 +13,8 @@ import (
 	"graft/internal/stat"
 )
 
-// anyProblem has values like those of goodput schedulers: harmonic or weighted speedups, lower on several nodes and
-// after a move.
+// anyProblem draws a problem with values as in goodput schedulers: harmonic or weighted speedups, which drop on several
+// nodes and after a move.
 func anyProblem(r *rand.Rand, nodes, devices, jobs int) *Problem {
 	p := &Problem{Nodes: nodes, Devices: devices}
 	free, spanner := make([]int, nodes), make([]bool, nodes)
@@ -46,7 +46,7 @@ func anyProblem(r *rand.Rand, nodes, devices, jobs int) *Problem {
 	return p
 }
 
-// anyShares are devices that may be on several nodes.
+// anyShares draws the devices that a job holds, on one node or on several.
 func anyShares(r *rand.Rand, most int, free []int, spanner []bool) (shares []Share) {
 	several := r.IntN(2) == 0
 	for _, node := range r.Perm(len(free)) {
@@ -63,7 +63,7 @@ func anyShares(r *rand.Rand, most int, free []int, spanner []bool) (shares []Sha
 	return shares
 }
 
-// check verifies the devices of a solution, and its value.
+// check verifies the devices and the value of a solution.
 func check(t require.TestingT, p *Problem, result Result) {
 	used, spanning := make([]int, p.Nodes), make([]int, p.Nodes)
 	value := 0.0
@@ -107,7 +107,7 @@ func TestSolutionsKeepLimits(t *testing.T) {
 	})
 }
 
-// best is the largest value of all allocations.
+// best returns the largest value of all allocations.
 func best(p *Problem) float64 {
 	free, spanner := make([]int, p.Nodes), make([]bool, p.Nodes)
 	for node := range free {
@@ -161,7 +161,7 @@ func best(p *Problem) float64 {
 	return jobs(0)
 }
 
-// Of random problems that are small enough to try everything, 99 of 100 are solved exactly. No bound is below the best.
+// Solve is exact for 99% of random problems that are small enough for exhaustive search. No bound is below the optimum.
 func TestSolutionsOfSmallClustersAreBest(t *testing.T) {
 	exact, cases := 0, 1000
 	var gaps []float64
@@ -183,7 +183,7 @@ func TestSolutionsOfSmallClustersAreBest(t *testing.T) {
 	require.GreaterOrEqual(t, exact, cases*99/100)
 }
 
-// Solutions for 64 devices are near their bounds.
+// Solutions for 64 devices are close to their upper bounds.
 func TestGapsToTheBound(t *testing.T) {
 	var gaps []float64
 	for seed := range uint64(60) {
@@ -197,7 +197,7 @@ func TestGapsToTheBound(t *testing.T) {
 	require.Less(t, slices.Max(gaps), 0.1)
 }
 
-// benchmarkSolve divides devices among jobs of which some have devices that no longer suit them.
+// benchmarkSolve divides devices among jobs. Some jobs hold devices that no longer suit them.
 func benchmarkSolve(b *testing.B, nodes, devices, jobs int) {
 	p := anyProblem(rand.New(rand.NewPCG(7, 7)), nodes, devices, jobs)
 	for k := range p.Jobs {

@@ -27,7 +27,7 @@ var limits = map[string]goodput.Limits{
 	"yolov3":      {Least: 8, Most: 512, DeviceLeast: 4, DeviceMost: 8},
 }
 
-// rows are numbers in lists.
+// rows holds small integers in rows.
 type rows [][]int
 
 func (r rows) bytes() (flat []byte) {
@@ -39,7 +39,7 @@ func (r rows) bytes() (flat []byte) {
 	return flat
 }
 
-// recordedCase holds a case of the original's optimiser.
+// recordedCase holds a recorded case of the original optimiser.
 type recordedCase struct {
 	Nodes   int `json:"num_nodes"`
 	Devices int `json:"gpus_per_node"`
@@ -104,7 +104,7 @@ func cases(t *testing.T) []recordedCase {
 	return file.Cases
 }
 
-// problem is a case with allocations, as the original sees it.
+// problem returns the case with some allocations as a problem.
 func (c *recordedCase) problem(base []byte) *Problem {
 	p := &Problem{Nodes: c.Nodes, Devices: c.Devices, Fairness: -1, Neighbour: true, Incoming: true}
 	for k := range c.Jobs {
@@ -140,7 +140,7 @@ func (c *recordedCase) speedup(k int) func(bool, int) float64 {
 	}
 }
 
-// inBatch fills the batch of a new search with states.
+// inBatch starts a search whose batch holds the given states.
 func inBatch(p *Problem, draw draws, states []rows) *search {
 	s := newSearch(p, len(states), draw)
 	s.reserve(len(states))
@@ -154,7 +154,7 @@ func inBatch(p *Problem, draw draws, states []rows) *search {
 	return s
 }
 
-// state is a state as numbers.
+// rows returns a state as rows.
 func (s *search) rows(state []uint64) (list rows) {
 	for k := range s.p.Jobs {
 		row := make([]int, s.p.Nodes)
@@ -177,7 +177,7 @@ func TestRepairOfPollux(t *testing.T) {
 	}
 }
 
-// Objectives are exact on recorded speedups. The tables' own ones differ from those in the last bits of
+// Objectives equal the recorded ones exactly for recorded speedups. Speedups from the tables differ in the last bits of
 // logarithms and powers.
 func TestObjectivesOfPollux(t *testing.T) {
 	for _, c := range cases(t) {
@@ -197,7 +197,7 @@ func TestObjectivesOfPollux(t *testing.T) {
 	}
 }
 
-// lastBits are the relative differences of Go's logarithms and powers from those of the original.
+// lastBits is the relative difference between Go and the original in logarithms and powers.
 const lastBits = 1e-15
 
 func near(t *testing.T, want, got objectives) {
@@ -216,7 +216,7 @@ func TestMutationOfPollux(t *testing.T) {
 	}
 }
 
-// The record has no draws of whether rows are swapped: they all are.
+// The record lacks the draws for swaps of rows, because all rows are swapped.
 func TestCrossoverOfPollux(t *testing.T) {
 	for _, c := range cases(t) {
 		n := len(c.Repair.Output)
@@ -243,7 +243,7 @@ func TestShortSearchesOfPollux(t *testing.T) {
 	for _, c := range cases(t) {
 		var draws []drawn
 		if json.Unmarshal(c.Short.Draws, &draws) != nil {
-			continue // the record leaves the draws of the largest case out
+			continue // the record lacks the draws of the largest case
 		}
 		replays++
 		s := newSearch(c.problem(c.Base.bytes()), 8, replayed(draws))
@@ -278,12 +278,12 @@ func TestShortSearchesOfPollux(t *testing.T) {
 	require.Equal(t, 3, replays)
 }
 
-// front is the members that no other one dominates.
+// front returns the members that no other member dominates.
 func front(all []Member) []Member {
 	return slices.DeleteFunc(all, func(m Member) bool { return m.Rank > 0 })
 }
 
-// chosen is the first member of a front with the fairest speedups.
+// chosen returns the first member of a front with the fairest speedups.
 func chosen(front []Member) (best int) {
 	for k, m := range front {
 		if m.Fair > front[best].Fair {
@@ -293,7 +293,7 @@ func chosen(front []Member) (best int) {
 	return best
 }
 
-// call searches as the policy does: with a generator that is seeded by a draw.
+// call searches as the policy does, with a generator seeded by a draw.
 func (c *recordedCase) call(r *twister.Random, base []byte, first [][]byte) []Member {
 	seed := seeded(r).integer([]int{0}, 9_999_999)[0]
 	*r = *twister.New(uint32(seed))
@@ -305,8 +305,8 @@ func (c *recordedCase) call(r *twister.Random, base []byte, first [][]byte) []Me
 	return front(s.members())
 }
 
-// Searches with NumPy's draws are those of the original while no front that is cut has more than 16 members: above
-// that NumPy's order of equal members differs. The larger cases come close.
+// With NumPy's draws, searches equal the original if no front that is cut has more than 16 members. NumPy orders equal
+// members of larger fronts differently, so the larger cases only come close.
 func TestSeededCallsOfPollux(t *testing.T) {
 	for k, c := range cases(t) {
 		r := twister.New(c.Calls.Seed)
@@ -332,7 +332,7 @@ func TestSeededCallsOfPollux(t *testing.T) {
 	}
 }
 
-// The search with its own draws is as good as the original, in the mean of eight seeds.
+// With its own draws, the search is as good as the original in the mean of eight seeds.
 func TestObjectiveOverSeedsOfPollux(t *testing.T) {
 	for k, c := range cases(t) {
 		var want, got []float64

@@ -8,10 +8,10 @@ import (
 	"graft/internal/random/twister"
 )
 
-// numpyDraws are the draws of the original, array by array, from NumPy's generator or from a record.
+// numpyDraws draws as the original does, array by array, from NumPy's generator or from a record.
 type numpyDraws struct {
 	real    func(n int) []float64
-	integer func(low []int, high int) []int // each from its own limit to the other
+	integer func(low []int, high int) []int // each from its own lower limit to high
 	permute func(n int) []int
 	choose  func(a, b int32) int32
 
@@ -37,7 +37,7 @@ func (d *numpyDraws) cross(points []int32, jobs int) {
 			points[k] = int32(point)
 		}
 	}
-	d.integer(make([]int, 2*len(points)), 32766) // the original draws them, and does nothing with them
+	d.integer(make([]int, 2*len(points)), 32766) // the original draws these and ignores them
 }
 
 func (d *numpyDraws) rows(hits []int32, n int) []int32 {
@@ -98,7 +98,7 @@ func (d *numpyDraws) pick(held []int32, k, state, job int) {
 	}
 }
 
-// seeded draws as NumPy's legacy generator does.
+// seeded draws like NumPy's legacy generator.
 func seeded(r *twister.Random) *numpyDraws {
 	upTo := func(limit int) int {
 		if limit == 0 {
@@ -142,10 +142,10 @@ func seeded(r *twister.Random) *numpyDraws {
 	}
 }
 
-// drawn holds a call of a recorded generator: its name and its values.
+// drawn holds one recorded call of a generator: its name and its values.
 type drawn [2]json.RawMessage
 
-// replayed gives recorded draws one after the other.
+// replayed returns recorded draws one after the other.
 func replayed(record []drawn) *numpyDraws {
 	next := func(names ...string) (values []float64) {
 		var name string

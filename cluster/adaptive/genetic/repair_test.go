@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Two jobs that are on several nodes meet on the node in the middle, where a third job is too.
+// Repair separates two jobs that span several nodes and share a node. A third job is on that node too.
 func TestSeparation(t *testing.T) {
 	met := rows{{1, 1, 0, 0}, {0, 1, 1, 0}, {0, 1, 0, 0}, {0, 0, 1, 1}}
 	for name, c := range map[string]struct {

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// anyProblem is a problem with speedups that grow less and less.
+// anyProblem draws a problem with diminishing speedups.
 func anyProblem(t *rapid.T) *Problem {
 	p := &Problem{
 		Nodes: rapid.IntRange(1, 20).Draw(t, "nodes"), Devices: rapid.IntRange(1, MostDevices).Draw(t, "devices"),
@@ -30,7 +30,7 @@ func anyProblem(t *rapid.T) *Problem {
 	return p
 }
 
-// claims checks that a state keeps the limits, and returns its first objective, computed job by job.
+// claims checks that a state respects the limits. It returns the first objective, computed job by job.
 func claims(t require.TestingT, p *Problem, rows []byte) (fair float64) {
 	free, spanning := make([]int, p.Nodes), make([]int, p.Nodes)
 	for k, j := range p.Jobs {
@@ -65,7 +65,7 @@ func claims(t require.TestingT, p *Problem, rows []byte) (fair float64) {
 	return 1 / (fair / float64(len(p.Jobs)))
 }
 
-// Every state keeps the limits, ranks say who dominates whom, and no state is there twice.
+// Every state respects the limits, ranks reflect dominance, and all states differ.
 func TestStatesKeepLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := anyProblem(t)
@@ -93,7 +93,7 @@ func TestStatesKeepLimits(t *testing.T) {
 	})
 }
 
-// Sums of words are those of their bytes.
+// Operations on words agree with operations on their bytes.
 func TestWordsAreBytes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, low := []uint64{0}, []uint64{0}, []uint64{0}

@@ -17,7 +17,7 @@ import (
 	"graft/torch/weights"
 )
 
-// workloads are random ones with parameter servers.
+// workloads draws random studies with parameter servers.
 func workloads(t *testing.T, count int) (all []elastic.Study) {
 	random := rand.New(rand.NewPCG(1, 7))
 	for len(all) < count {
@@ -30,8 +30,8 @@ func workloads(t *testing.T, count int) (all []elastic.Study) {
 	return all
 }
 
-// Rewards of an episode sum to the negative mean time to completion, rounded up to whole slots, in units of its
-// bound, and observations have the promised sizes and finite values.
+// The rewards of an episode sum to the negative mean completion time in whole slots, divided by its lower bound.
+// Observations have the promised sizes and finite values.
 func TestRewardsAreTimesToCompletion(t *testing.T) {
 	for _, s := range workloads(t, 12) {
 		e, err := NewEnv([]elastic.Study{s}, 0)
@@ -57,7 +57,7 @@ func TestRewardsAreTimesToCompletion(t *testing.T) {
 		}
 		want := 0.0
 		for _, c := range e.state.world.Result().Completions {
-			want += math.Ceil(c.End-1e-9) - float64(c.Arrival) - 1 // the slot in which it ends does not count
+			want += math.Ceil(c.End-1e-9) - float64(c.Arrival) - 1 // the slot in which a job ends does not count
 		}
 		bound, err := elastic.LowerBound(s)
 		require.NoError(t, err)
@@ -73,14 +73,13 @@ func TestRewardsAreTimesToCompletion(t *testing.T) {
 	require.ErrorContains(t, err, "expected 0 to 3 (the last action ends the slot)")
 }
 
-// quick are options of a learner that takes a second.
+// quick returns options for a learner that takes about a second.
 func quick(method string) candidates.Options {
 	return candidates.Options{Method: method, Lessons: 6, LessonRate: 3e-3, Rounds: 4, Hidden: 16, Envs: 3,
 		Actions: 128, Batch: 64, Every: 2, Slots: 3000}
 }
 
-// An agent that imitates a scheduler comes close to it on workloads that it has not seen, where one
-// that has learned nothing does not.
+// Imitation at least halves an agent's excess completion time over its teacher on unseen workloads.
 func TestAgentsImitateSchedulers(t *testing.T) {
 	all := workloads(t, 24)
 	o := quick(candidates.OnlyImitate)
@@ -113,7 +112,7 @@ func TestAgentsImitateSchedulers(t *testing.T) {
 	t.Logf("excess %.3f at first, %.3f after", first, last)
 }
 
-// Right actions, taken in any order, end in the teacher's counts, and returns are those of the rewards.
+// Each example of a lesson has at least one right action. Returns start at most at zero and never fall.
 func TestLessonsLeadToTheTeachersCounts(t *testing.T) {
 	for _, s := range workloads(t, 6) {
 		teacher, err := schedulers.Named("peak")
@@ -132,7 +131,7 @@ func TestLessonsLeadToTheTeachersCounts(t *testing.T) {
 	}
 }
 
-// A study that is stopped or killed at any step goes on to the same policies to the bit.
+// A learner that is stopped or killed at any step continues to bit-identical policies.
 func TestLearnersGoOnToTheBit(t *testing.T) {
 	all := workloads(t, 6)
 	for _, method := range []string{candidates.PPO, candidates.ActorCritic, candidates.Reinforce,
@@ -195,7 +194,7 @@ func TestWhatLearnersRefuse(t *testing.T) {
 	}
 }
 
-// BenchmarkStep is a step of a learner: an observation, the scores of its network, and the action.
+// BenchmarkStep measures a learner's step: an observation, the network's scores and the action.
 func BenchmarkStep(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 7))
 	s := elastictest.Draw(random, nil)

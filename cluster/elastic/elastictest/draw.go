@@ -1,4 +1,4 @@
-// Package elastictest has the conformance suite of elastic-job schedulers, and random studies.
+// Package elastictest provides a conformance suite for schedulers of elastic jobs, and random studies.
 package elastictest
 
 import (
@@ -69,7 +69,7 @@ func DrawTable(r *rand.Rand, types []elastic.JobType, most int) elastic.Table {
 	return table
 }
 
-// drawJobs gives each job work for up to some slots at its best speed.
+// drawJobs draws jobs with work for up to about six slots at their best speeds.
 func drawJobs(r *rand.Rand, s *elastic.Study) (jobs []elastic.Spec) {
 	arrival, id := 0, r.IntN(3)
 	for range 1 + r.IntN(25) {

@@ -24,8 +24,8 @@ const rounding = 1e-9
 
 // Run is the conformance suite for schedulers. It runs a scheduler on random studies. The scheduler must respect the
 // capacities of nodes and the maximum numbers of tasks, and complete all jobs. Its mean completion time must not be
-// less than a lower bound. The scheduler must make the same decisions in a second run. If only later arrivals change,
-// the scheduler's earlier decisions must not change.
+// less than a lower bound. The scheduler must make the same decisions in a second run. A workload in reverse order and
+// shifted by some slots must have the same completion times.
 func Run(t *testing.T, kind elastic.Kind) {
 	t.Helper()
 	for k := range casesOfSuite {

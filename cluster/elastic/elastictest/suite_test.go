@@ -10,7 +10,7 @@ import (
 	"graft/cluster/elastic/elastictest"
 )
 
-// act is a function as a scheduler.
+// act makes a function a scheduler.
 type act func(w *elastic.World)
 
 func (a act) Schedule(w *elastic.World) { a(w) }
@@ -52,7 +52,7 @@ func TestSuiteFindsFaults(t *testing.T) {
 	}
 }
 
-// found reports whether a fault shows on one of some studies; an empty fault must show on none.
+// found reports whether one of 20 random studies shows a fault. For an empty fault, no study may fail.
 func found(t *testing.T, want string, by act) bool {
 	kind := elastic.Kind{Name: "faulty", New: func(*elastic.World) elastic.Scheduler { return by }}
 	for k := range uint64(20) {

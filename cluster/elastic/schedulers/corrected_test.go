@@ -11,7 +11,7 @@ import (
 	"graft/cluster/elastic/schedulers"
 )
 
-// tableOf is a speed table with a rule for all models.
+// tableOf returns a speed table that applies one rule to all models.
 func tableOf(speed func(servers, workers int) float64, models ...string) elastic.Table {
 	table := elastic.Table{}
 	for _, name := range models {
@@ -44,7 +44,7 @@ func spec(id, kind int, epochs float64) elastic.Spec {
 	return elastic.Spec{ID: id, Type: kind, Epochs: epochs, RealEpochs: epochs}
 }
 
-// counts returns workers and servers by ID after a scheduler's decision in the first slots.
+// countsAfter returns workers and servers by job ID after a scheduler's decision in the last of some slots.
 func countsAfter(t *testing.T, s elastic.Study, scheduler string, slots int, keep ...cluster.Quirk) map[int][2]int {
 	for _, q := range keep {
 		s.Options.Quirks = append(s.Options.Quirks, q.Name)
@@ -68,7 +68,7 @@ func countsAfter(t *testing.T, s elastic.Study, scheduler string, slots int, kee
 	return counts
 }
 
-// The first job leaves CPU slots that only the third can use.
+// Job 1 leaves CPU slots that only job 3 can use.
 func TestFIFOGoesOnBehindABlockedJob(t *testing.T) {
 	s := small(2, 3, spec(1, 1, 90), spec(2, 1, 90), spec(3, 2, 90))
 	s.Types[0].Server = elastic.Resources{0, 0}
@@ -78,7 +78,7 @@ func TestFIFOGoesOnBehindABlockedJob(t *testing.T) {
 	require.Equal(t, map[int][2]int{1: {2, 2}, 2: {0, 0}, 3: {0, 0}}, countsAfter(t, s, "fifo", 1, elastic.FirstNode))
 }
 
-// Job 1 has done half of a long run, job 2 nothing of a short one.
+// Job 1 has done half of a long run. Job 2 has just arrived with a short run.
 func TestSRTFOrdersByTime(t *testing.T) {
 	s := small(1, 2, spec(1, 1, 20), elastic.Spec{ID: 2, Type: 1, Arrival: 5, Epochs: 3, RealEpochs: 3})
 	require.Equal(t, map[int][2]int{1: {0, 0}, 2: {2, 2}}, countsAfter(t, s, "srtf", 6))
@@ -90,7 +90,7 @@ func TestDRFSharesEvenly(t *testing.T) {
 	require.Equal(t, map[int][2]int{1: {2, 2}, 2: {2, 2}, 3: {2, 2}}, countsAfter(t, s, "drf", 1))
 }
 
-// Of equal demands Tetris takes the short job, the original the one that has more left.
+// For equal demands, Tetris prefers the short job. The original prefers the job with more remaining work.
 func TestTetrisPrefersShortJobs(t *testing.T) {
 	s := small(1, 2, spec(1, 1, 400), spec(2, 1, 40), elastic.Spec{ID: 3, Type: 1, Epochs: 400, RealEpochs: 400})
 	require.Equal(t, map[int][2]int{1: {0, 0}, 2: {2, 2}, 3: {0, 0}}, countsAfter(t, s, "tetris", 1))
@@ -100,7 +100,7 @@ func TestTetrisPrefersShortJobs(t *testing.T) {
 		countsAfter(t, s, "tetris", 2, elastic.LongestFirst))
 }
 
-// A job of many GPUs does not keep a job of CPUs from the rest of a node.
+// A job with many GPUs does not block a CPU job from the rest of a node.
 func TestTetrisFillsNodes(t *testing.T) {
 	s := small(1, 16, spec(1, 1, 90), spec(2, 2, 90))
 	s.Types[0].Worker = elastic.Resources{1, 8}
@@ -108,14 +108,14 @@ func TestTetrisFillsNodes(t *testing.T) {
 	require.Equal(t, [2]int{1, 1}, countsAfter(t, s, "tetris", 1)[2])
 }
 
-// Both tasks save as much time; the server costs less of the cluster.
+// A worker and a server save the same time, but the server uses less of the cluster.
 func TestOptimusPrefersCheapTasks(t *testing.T) {
 	s := small(2, 16, spec(1, 1, 90))
 	s.Speed = tableOf(func(servers, workers int) float64 { return 10 + float64(min(workers+servers, 4)) }, "gpu", "cpu")
 	require.Equal(t, map[int][2]int{1: {1, 3}}, countsAfter(t, s, "optimus", 1))
 }
 
-// Counts beyond which a job slows down are not exceeded, however much room there is.
+// Optimus does not exceed the counts of peak speed, even with free nodes.
 func TestOptimusStopsAtThePeak(t *testing.T) {
 	s := small(20, 16, spec(1, 1, 90))
 	s.Speed = tableOf(func(servers, workers int) float64 {
@@ -124,7 +124,7 @@ func TestOptimusStopsAtThePeak(t *testing.T) {
 	require.Equal(t, map[int][2]int{1: {3, 2}}, countsAfter(t, s, "optimus", 1))
 }
 
-// Where the table has no usable speed, jobs grow until they move.
+// If the table has no usable speed, jobs grow until they progress.
 func TestOptimusSurvivesBadSpeeds(t *testing.T) {
 	for _, bad := range []float64{0, -1e-13, -5} {
 		s := small(20, 4, spec(1, 1, 90), spec(2, 1, 9))
@@ -142,7 +142,7 @@ func TestOptimusSurvivesBadSpeeds(t *testing.T) {
 	}
 }
 
-// Jobs that outlived their estimates still take what speeds them up.
+// Jobs that outlived their estimates still get tasks that speed them up.
 func TestOptimusAndOverruns(t *testing.T) {
 	late := elastic.Spec{ID: 1, Type: 1, Epochs: 1, RealEpochs: 1000}
 	s := small(20, 8, late)
@@ -150,7 +150,7 @@ func TestOptimusAndOverruns(t *testing.T) {
 	require.Equal(t, 1, countsAfter(t, s, "optimus", 5, elastic.NoCost)[1][0], "the original holds it at one")
 }
 
-// Each job gets the numbers of tasks at its peak, as far as there is room.
+// Peak gives each job the task counts of its peak speed, as far as they fit.
 func TestPeak(t *testing.T) {
 	s := small(3, 16, spec(1, 1, 900), spec(2, 1, 90))
 	s.Speed = tableOf(func(servers, workers int) float64 {
@@ -161,7 +161,7 @@ func TestPeak(t *testing.T) {
 	require.Equal(t, map[int][2]int{1: {2, 5}, 2: {2, 5}}, countsAfter(t, s, "peak", 1))
 }
 
-// While there is room for all, peak reaches the lower bound.
+// Peak reaches the lower bound if all jobs fit.
 func TestPeakReachesTheBound(t *testing.T) {
 	s := small(100, 4, spec(1, 1, 90), spec(2, 2, 7), spec(3, 1, 11))
 	kind, err := schedulers.Named("peak")
@@ -173,7 +173,7 @@ func TestPeakReachesTheBound(t *testing.T) {
 	require.InDelta(t, bound.Mean, result.MeanJCT, 1e-9)
 }
 
-// One more worker, or one more server, saves nothing; both together do.
+// One more worker or one more server saves no time; both together do.
 func TestFrontierLeavesLocalOptima(t *testing.T) {
 	s := small(20, 4, spec(1, 1, 900))
 	s.Speed = tableOf(func(servers, workers int) float64 { return float64(min(servers, workers)) }, "gpu", "cpu")
@@ -181,7 +181,7 @@ func TestFrontierLeavesLocalOptima(t *testing.T) {
 	require.Equal(t, map[int][2]int{1: {4, 4}}, countsAfter(t, s, "frontier", 1))
 }
 
-// Room for four bundles: the marginal time of the long job is worth more.
+// The cluster has room for four bundles, and tasks save the long job more time.
 func TestFrontierWeighsRemainingTime(t *testing.T) {
 	s := small(2, 4, spec(1, 1, 90), spec(2, 1, 9))
 	require.Equal(t, map[int][2]int{1: {3, 1}, 2: {1, 1}}, countsAfter(t, s, "frontier", 1))

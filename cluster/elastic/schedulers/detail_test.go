@@ -11,15 +11,14 @@ import (
 	"graft/cluster/elastic/schedulers"
 )
 
-// recordedDetail has all placements of a run, and the first samples for imitation.
+// recordedDetail holds the placements of a run and its first samples for imitation.
 type recordedDetail struct {
 	// by slot and job: ID, workers, servers, their nodes, progress after the slot, dominant share
 	Slots   [][][]any `json:"slots"`
 	Samples [][]any   `json:"samples"` // slot, label, rows of the state
 }
 
-// With all quirks the nodes of every task, the progress of every job and the samples for imitation
-// equal the original's.
+// With all quirks, the nodes of every task, the progress of every job and the samples for imitation equal the original.
 func TestRecordedPlacements(t *testing.T) {
 	p := readPublished(t)
 	var file map[string]json.RawMessage
@@ -42,7 +41,7 @@ func TestRecordedPlacements(t *testing.T) {
 	}
 }
 
-// followed simulates a study and returns what recordedDetail has.
+// followed simulates a study and returns its placements and samples as in recordedDetail.
 func followed(t *testing.T, s elastic.Study, kind elastic.Kind, most int) (slots [][][]any, samples [][]any) {
 	w, err := elastic.NewWorld(s)
 	require.NoError(t, err)

@@ -35,7 +35,7 @@ func TestLowerHull(t *testing.T) {
 	require.Empty(t, lowerHull(nil))
 }
 
-// at is the height of a hull, constant behind its end.
+// at returns the height of a hull, which is constant behind its end.
 func at(hull []point, share float64) float64 {
 	for k := 1; k < len(hull); k++ {
 		if share <= hull[k].share {

@@ -12,7 +12,7 @@ import (
 	"graft/internal/random/numpy"
 )
 
-// Workloads of the original are generated again from their seeds.
+// Generate reproduces the original's workloads from their seeds.
 func TestRecordedWorkloads(t *testing.T) {
 	types, patterns := referenceTypes(t), referencePatterns(t)
 	for _, config := range append([]string{"small_uniform", "small_varlen", "template_poisson"}, recordedConfigs...) {
@@ -23,7 +23,7 @@ func TestRecordedWorkloads(t *testing.T) {
 	}
 }
 
-// Workloads for validation are drawn one after the other from one seed.
+// One seed generates all validation workloads in sequence.
 func TestRecordedValidationWorkloads(t *testing.T) {
 	types, patterns, from := referenceTypes(t), referencePatterns(t), numpy.New(9973)
 	for k := 1; k <= 10; k++ {
@@ -51,7 +51,7 @@ func requireGenerated(t *testing.T, name string, types []elastic.JobType, patter
 	require.Equal(t, trace.Jobs, jobs, name)
 }
 
-// A file of a workload comes back as it was.
+// A workload that is written as JSON reads back unchanged.
 func TestTraceRoundTrip(t *testing.T) {
 	jobs, err := elastic.Generate([]elastic.JobType{{Length: 0.5}, {Length: 1}},
 		elastic.GenerateOptions{EpochError: 0.3}, elastic.NewDraws(4))

@@ -14,7 +14,7 @@ import (
 	"graft/internal/parallel"
 )
 
-// tolerance of times and rewards against recorded ones: sums are rounded in another order.
+// tolerance compares times and rewards with recorded ones, whose sums are rounded in another order.
 const tolerance = 1e-9
 
 // recordedRun is a run of the original simulator with ties broken by job ID.
@@ -37,8 +37,8 @@ var recordedConfigs = []string{
 	"testbed_google",
 }
 
-// TestRecordedRuns reproduces the original's runs. With all quirks every run of the original is reproduced:
-// allocations of every slot, completion of every job, reward of every slot. No run is below the lower bound.
+// With all quirks, every run of the original is reproduced: allocations and rewards of every slot and completions of
+// every job. No run is below the lower bound.
 func TestRecordedRuns(t *testing.T) {
 	p := readPublished(t)
 	for _, config := range recordedConfigs {
@@ -91,7 +91,7 @@ func requireRecorded(t *testing.T, want recordedRun, got *elastic.Result) {
 	}
 }
 
-// The summary of all runs agrees with the files of the runs, so that none is left out above.
+// The summary of all runs agrees with the files of the runs, so no run is missing above.
 func TestRecordedSummary(t *testing.T) {
 	var summary map[string]struct {
 		Runs map[string]map[int]recordedRun `json:"runs"`

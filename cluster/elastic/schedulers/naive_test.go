@@ -14,13 +14,13 @@ import (
 	"graft/cluster/elastic"
 )
 
-// naive is a second simulator of the original, written from its description alone: no queue, no
-// memory of earlier decisions, every choice by going through everything. It shares types, speeds and
-// workloads with ours, and no code.
+// naive is a second simulator of the original, written from its description alone. It has no queue and no memory of
+// earlier decisions, and makes every choice by exhaustive search. It shares types, speeds and workloads with package
+// elastic, but no code.
 type naive struct {
 	study elastic.Study
 	slot  int
-	used  [][2]int // of each node
+	used  [][2]int // slots in use by node
 	jobs  []*naiveJob
 }
 
@@ -31,7 +31,7 @@ type naiveJob struct {
 	workers, servers            int
 }
 
-// naivePolicies are the decisions of a slot.
+// naivePolicies holds the decision of each scheduler in a slot.
 var naivePolicies = map[string]func(n *naive, jobs []*naiveJob){
 	"FIFO":    func(n *naive, jobs []*naiveJob) { n.oneByOne(jobs, func(*naiveJob) float64 { return 0 }) },
 	"SRTF":    func(n *naive, jobs []*naiveJob) { n.oneByOne(jobs, (*naiveJob).left) },
@@ -40,7 +40,7 @@ var naivePolicies = map[string]func(n *naive, jobs []*naiveJob){
 	"Optimus": (*naive).optimus,
 }
 
-// run simulates until all jobs are done, and returns the digest of allocations.
+// run simulates until all jobs are complete. It returns the digest of the allocations.
 func (n *naive) run(s elastic.Study, schedule func(n *naive, jobs []*naiveJob)) string {
 	n.study = s
 	for _, spec := range s.Jobs {
@@ -88,19 +88,19 @@ func (n *naive) train(j *naiveJob) {
 	j.progress = j.RealEpochs
 }
 
-// speed returns the epochs of a slot.
+// speed returns the epochs per slot.
 func (n *naive) speed(j *naiveJob, workers, servers int) float64 {
 	return n.study.Speed.(elastic.Table)[j.Name][servers-1][workers-1] * n.study.Options.Slot / j.EpochSize
 }
 
 func (j *naiveJob) left() float64 { return 1 - j.progress/j.Epochs }
 
-// pair is the demand of a worker and a server.
+// pair returns the demand of a worker and a server.
 func (j *naiveJob) pair() [2]int {
 	return [2]int{j.Worker[0] + j.Server[0], j.Worker[1] + j.Server[1]}
 }
 
-// place adds tasks on a node, if they fit.
+// place adds tasks to a node if they fit.
 func (n *naive) place(j *naiveJob, node, workers, servers int) bool {
 	per, use := n.study.Options.PerNode, n.used[node]
 	for k := range use {
@@ -117,7 +117,7 @@ func (n *naive) place(j *naiveJob, node, workers, servers int) bool {
 	return true
 }
 
-// least is the node with the fewest slots in use.
+// least returns the node with the fewest slots in use.
 func (n *naive) least() (node int) {
 	for k, use := range n.used {
 		if use[0]+use[1] < n.used[node][0]+n.used[node][1] {
@@ -127,8 +127,7 @@ func (n *naive) least() (node int) {
 	return node
 }
 
-// first returns the job with the smallest key, then arrival, then ID, among those that may grow;
-// nil if there is none.
+// first returns the job with the smallest key, then arrival, then ID, among jobs that may grow, or nil.
 func (n *naive) first(jobs []*naiveJob, key func(j *naiveJob) float64) (best *naiveJob) {
 	for _, j := range jobs {
 		if j.workers == n.study.Options.Most {
@@ -141,8 +140,8 @@ func (n *naive) first(jobs []*naiveJob, key func(j *naiveJob) float64) (best *na
 	return best
 }
 
-// oneByOne gives the first job all pairs it may have, then the next one; the first pair without room
-// ends the slot.
+// oneByOne gives the first job all pairs that it may have, then the next one. The first pair that does not fit ends the
+// slot.
 func (n *naive) oneByOne(jobs []*naiveJob, key func(j *naiveJob) float64) {
 	for j := n.first(jobs, key); j != nil && n.place(j, n.least(), 1, 1); j = n.first(jobs, key) {
 	}
@@ -166,7 +165,7 @@ func (n *naive) tetris(jobs []*naiveJob) {
 	}
 }
 
-// tetrisTop is the job with the highest score on a node; nil if the node is left.
+// tetrisTop returns the job with the highest score on a node, or nil.
 func (n *naive) tetrisTop(jobs []*naiveJob, node int) *naiveJob {
 	sumA, sumR := 0.0, 0.0
 	alignment, work := make([]float64, len(jobs)), make([]float64, len(jobs))
@@ -193,7 +192,7 @@ func (n *naive) tetrisTop(jobs []*naiveJob, node int) *naiveJob {
 	return best
 }
 
-// optimus adds the task that saves most time, as long as one saves any.
+// optimus adds the task that saves the most time until no task saves any.
 func (n *naive) optimus(jobs []*naiveJob) {
 	most, dropped := n.study.Options.Most, map[*naiveJob]bool{}
 	for {
@@ -215,8 +214,7 @@ func (n *naive) optimus(jobs []*naiveJob) {
 	}
 }
 
-// utility is the time that a job's best next task saves, in slots and negative, and whether that is
-// a worker.
+// utility returns the slots that a job's best next task saves, as a negative number, and whether that task is a worker.
 func (n *naive) utility(j *naiveJob) (saves float64, worker bool) {
 	switch {
 	case j.workers == 0:
@@ -236,7 +234,7 @@ func (n *naive) utility(j *naiveJob) (saves float64, worker bool) {
 // naiveSeeds lists the seeds of the workloads that both simulators run; with GRAFT_LONG=1 there are two.
 var naiveSeeds = []int{1, 4}[:map[bool]int{true: 2, false: 1}[os.Getenv("GRAFT_LONG") != ""]]
 
-// The second simulator is right: it reproduces recorded runs.
+// The naive simulator reproduces recorded runs.
 func TestNaiveSimulatorReproducesRecordedRuns(t *testing.T) {
 	p := readPublished(t)
 	for _, config := range []string{"small_google", "small_epocherr", "template_google", "testbed_google",

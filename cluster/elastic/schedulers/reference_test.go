@@ -16,7 +16,7 @@ import (
 // reference is the folder of the original simulator's recorded results, beside the repository.
 const reference = "../../../../shared/reference/dl2/"
 
-// referenceFile returns the content of a recorded file, or skips the test where it is absent.
+// referenceFile returns the content of a recorded file. It skips the test if the file is missing.
 func referenceFile(tb testing.TB, name string) []byte {
 	data, err := os.ReadFile(filepath.FromSlash(reference + name))
 	if os.IsNotExist(err) {
@@ -60,7 +60,7 @@ func referenceTable(tb testing.TB, name string) elastic.Table {
 	return table
 }
 
-// published has the original's job types and speeds.
+// published holds the original's job types and speeds.
 type published struct {
 	types        []elastic.JobType
 	table, clean elastic.Table

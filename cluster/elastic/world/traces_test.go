@@ -11,7 +11,7 @@ import (
 	"graft/internal/files"
 )
 
-// Files of elastic jobs are objects of JSON; all others are traces of clusters.
+// Files of elastic jobs are JSON objects, even damaged ones. All others are cluster traces.
 func TestKindsOfTraces(t *testing.T) {
 	is := func(name, text string) bool {
 		path := filepath.Join(t.TempDir(), name)

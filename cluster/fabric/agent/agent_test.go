@@ -16,7 +16,7 @@ import (
 	"graft/torch/weights"
 )
 
-// model is a chain of operations with heavy or light parameters.
+// model returns a chain of operations with the given parameters.
 func model(name string, parameters float64) fabric.Model {
 	p := &graph.Profile{Model: name}
 	for k := range 4 {
@@ -29,7 +29,7 @@ func model(name string, parameters float64) fabric.Model {
 	return fabric.NewModel(p.Mirror(graph.MirrorOptions{}))
 }
 
-// episodes draws studies of a light network, which every degree makes faster, and a heavy one, which few do.
+// episodes draws studies of a light network, which speeds up at every degree, and a heavy one, which rarely does.
 func episodes(count int, seed uint64) (all []*fabric.Study) {
 	models := []fabric.Model{model("light", 1e5), model("heavy", 2e7)}
 	for k := range count {
@@ -44,7 +44,7 @@ func episodes(count int, seed uint64) (all []*fabric.Study) {
 	return all
 }
 
-// mean is the mean blocking rate of a decider.
+// mean returns the mean blocking rate of a decider.
 func mean(t *testing.T, all []*fabric.Study, kind fabric.Kind) (sum float64) {
 	t.Helper()
 	for k, s := range all {
@@ -55,7 +55,7 @@ func mean(t *testing.T, all []*fabric.Study, kind fabric.Kind) (sum float64) {
 	return sum
 }
 
-// Rewards of an episode sum to minus its blocking rate; observations have the promised sizes and finite values.
+// Rewards of an episode sum to its negative blocking rate. Observations have the promised sizes and finite values.
 func TestRewardsAreBlockedJobs(t *testing.T) {
 	e, err := NewEnv(episodes(5, 1))
 	require.NoError(t, err)
@@ -81,13 +81,13 @@ func TestRewardsAreBlockedJobs(t *testing.T) {
 	require.ErrorContains(t, err, "expected 0 to 1 (the last action blocks the job)")
 }
 
-// quick are options of a learner that takes a moment.
+// quick returns options for a learner that takes a moment.
 func quick() candidates.Options {
 	return candidates.Options{Lessons: 6, LessonRate: 3e-3, Rounds: 3, Hidden: 8, Envs: 2, Actions: 64, Batch: 32,
 		Every: 2}
 }
 
-// A learned decider blocks fewer jobs than every constant degree on episodes that it has not seen.
+// A learned decider blocks fewer jobs than every constant degree on unseen episodes.
 func TestLearnedBeatsConstants(t *testing.T) {
 	o := quick()
 	o.Method, o.Lessons, o.Hidden = candidates.OnlyImitate, 30, 16
@@ -105,8 +105,8 @@ func TestLearnedBeatsConstants(t *testing.T) {
 	}
 }
 
-// A learning that is stopped or killed at any step goes on to the same policies to the bit, and its policy is
-// what it was in its file.
+// A learner that is stopped or killed at any step continues to bit-identical policies. A policy reads back from its
+// file unchanged.
 func TestLearnersGoOnToTheBit(t *testing.T) {
 	l := learntest.GoesOnToTheBit(t, func() *candidates.Learner {
 		l, err := NewLearner(episodes(4, 1), episodes(2, 2), quick(), 7)
@@ -123,7 +123,7 @@ func TestLearnersGoOnToTheBit(t *testing.T) {
 	require.Equal(t, mean(t, held, KindOf("one", p.Agent)), mean(t, held, KindOf("two", again.Agent)))
 }
 
-// What environments and learners refuse.
+// Environments and learners refuse invalid input.
 func TestWhatIsRefused(t *testing.T) {
 	_, err := NewEnv(nil)
 	require.ErrorContains(t, err, "there are no episodes")
@@ -146,7 +146,7 @@ func TestWhatIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "does not contain a learned scheduler for training steps")
 }
 
-// Each teacher's decisions, when followed, end in the teacher's blocking rate.
+// Following a teacher's decisions gives the teacher's blocking rate.
 func TestLessonsFollowTheTeacher(t *testing.T) {
 	all := episodes(3, 4)
 	names := append(fabric.Kinds().Names(), "constant-4")

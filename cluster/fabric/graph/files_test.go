@@ -29,7 +29,7 @@ func drawn(t *rapid.T) *Profile {
 	return p
 }
 
-// A profile that is written is read as the same.
+// A written profile reads back unchanged.
 func TestFilesRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawn(t)

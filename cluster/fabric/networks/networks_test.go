@@ -10,7 +10,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// Each network from the zoo becomes a graph whose times, parameters and activations are its own.
+// Each network of the zoo becomes a graph with the times, parameters and activations of the network.
 func TestGraphsOfTheZoo(t *testing.T) {
 	profile, err := clock.FindProfile("round-gpu")
 	require.NoError(t, err)
@@ -47,7 +47,7 @@ func TestGraphsOfTheZoo(t *testing.T) {
 	}
 }
 
-// A residual joins two ways: the sum uses both.
+// A residual block joins two paths, and its sum uses both.
 func TestResidualsJoin(t *testing.T) {
 	profile, err := clock.FindProfile("round-gpu")
 	require.NoError(t, err)

@@ -10,8 +10,8 @@ import (
 	"graft/trainer/clock"
 )
 
-// The step times of a ring on one node are those of the profile. Over several nodes, the exchange takes as long as the
-// slower one of the profile's exchange and the links.
+// A ring on one node has the profile's step times. Over several nodes, an exchange takes as long as the slower of the
+// profile's exchange and the links.
 func TestStepTimesOfARing(t *testing.T) {
 	n, err := model.Zoo("ResNet18", model.ZooOptions{})
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 	"graft/cluster/study"
 )
 
-// newFile is a file whose jobs train a chain of two operations.
+// newFile returns a file whose jobs train a chain of two operations.
 func newFile(t *testing.T, change func(f *File)) *File {
 	t.Helper()
 	f := New()
@@ -32,7 +32,7 @@ func newFile(t *testing.T, change func(f *File)) *File {
 	return f
 }
 
-// Networks that vary have a kind and a size; racks keep the share of their uplinks.
+// Varied networks have a kind and a size, and racks keep their share of the uplink.
 func TestNetworksThatVary(t *testing.T) {
 	f := newFile(t, func(f *File) {
 		f.Fabric = Options{Network: "tree", Size: []int{2, 4}, Bandwidth: 1e9, Uplink: 1e9}
@@ -50,7 +50,7 @@ func TestNetworksThatVary(t *testing.T) {
 	require.Equal(t, []string{"tree 2x4", "tree 3x5", "ramp 4x4x2"}, names)
 }
 
-// Every combination of values is a point, and the jobs of an episode do not depend on what is not of the demand.
+// Every combination of values is a point. The jobs of an episode depend only on the demand.
 func TestPoints(t *testing.T) {
 	f := newFile(t, func(f *File) {
 		f.Vary.Loads, f.Vary.Bandwidths = []float64{0.5, 1}, []float64{1e9, 1e10, 1e11}
@@ -75,7 +75,7 @@ func TestPoints(t *testing.T) {
 	require.Empty(t, only[0].name())
 }
 
-// A search stops when its context ends, and one that is too large says which.
+// A search stops when its context ends.
 func TestTheSearchStops(t *testing.T) {
 	f := newFile(t, func(f *File) {
 		f.Schedule.Schedulers, f.Demand.Jobs, f.Demand.TestCount = []string{Exact}, 300, 3
@@ -91,7 +91,7 @@ func TestTheSearchStops(t *testing.T) {
 	require.Less(t, time.Since(began), 5*time.Second)
 }
 
-// Seeds of a scheduler that draws give other results on the same jobs, and the first is the usual one.
+// Seeds of a random scheduler start at 0 and give different results on the same jobs.
 func TestSeedsOfSchedulers(t *testing.T) {
 	f := newFile(t, func(f *File) { f.Schedule.Schedulers, f.Schedule.Seeds = []string{"random"}, 2 })
 	s := f.Study()
@@ -107,7 +107,7 @@ func TestSeedsOfSchedulers(t *testing.T) {
 	require.Equal(t, f.draws(1, 0).Uint64(), newFile(t, func(f *File) { f.Demand.Seed = 2 }).draws(0, 0).Uint64())
 }
 
-// States tell jobs apart that ended or ran otherwise.
+// States of jobs differ exactly if the jobs ended or ran differently.
 func TestStates(t *testing.T) {
 	f := newFile(t, func(f *File) { f.Demand.Jobs = 20 })
 	at := (&simulations{File: f, points: f.points()}).setting(0, nil)

@@ -18,7 +18,7 @@ import (
 	"graft/torch/weights"
 )
 
-// workloads are random ones.
+// workloads draws random studies.
 func workloads(count int) (all []node.Study) {
 	random := rand.New(rand.NewPCG(1, 7))
 	for len(all) < count {
@@ -27,7 +27,7 @@ func workloads(count int) (all []node.Study) {
 	return all
 }
 
-// under runs a study under a scheduler by name.
+// under runs a study under a named scheduler.
 func under(t *testing.T, s node.Study, name string) *node.Result {
 	t.Helper()
 	kind, err := schedulers.Named(name)
@@ -37,15 +37,15 @@ func under(t *testing.T, s node.Study, name string) *node.Result {
 	return r
 }
 
-// idleJoules is the energy before the first arrival, in which there is no decision.
+// idleJoules returns the energy before the first arrival, when there are no decisions.
 func idleJoules(s node.Study) float64 {
 	s.EnsureDefaults()
 	first := slices.MinFunc(s.Tasks, func(a, b node.Spec) int { return int(a.Arrival - b.Arrival) }).Arrival
 	return float64(len(s.Options.Devices)) * s.Options.Power.Empty * first.Seconds()
 }
 
-// Rewards of an episode sum to minus the mean turnaround over best-fit's, or to the mean of this and the ratio
-// of energies; observations have the promised sizes and finite values.
+// Rewards of an episode sum to the negative mean turnaround over best-fit's, or to the mean of this and the ratio of
+// energies. Observations have the promised sizes and finite values.
 func TestRewardsAreCosts(t *testing.T) {
 	for k, s := range workloads(60) {
 		objective := []Objective{Completion, EnergyDelay}[k%2]
@@ -82,7 +82,7 @@ func TestRewardsAreCosts(t *testing.T) {
 	}
 }
 
-// What environments and learners refuse.
+// Environments and learners refuse invalid input.
 func TestWhatIsRefused(t *testing.T) {
 	_, err := NewEnv(nil, Completion)
 	require.ErrorContains(t, err, "there are no workloads")
@@ -107,7 +107,7 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 }
 
-// The teacher's decisions, when followed, end in the teacher's schedule, and returns are sums of later rewards.
+// Following the teacher's decisions gives the teacher's schedule. Returns are not positive and never fall.
 func TestLessonsEndInTheTeachersSchedule(t *testing.T) {
 	all := workloads(40)
 	for _, kind := range schedulers.Kinds() {
@@ -139,13 +139,13 @@ func TestLessonsEndInTheTeachersSchedule(t *testing.T) {
 	}
 }
 
-// quick are options of a learner that takes a moment.
+// quick returns options for a learner that takes a moment.
 func quick(method string) candidates.Options {
 	return candidates.Options{Method: method, Lessons: 4, LessonRate: 3e-3, Rounds: 3, Hidden: 8, Envs: 2, Actions: 64,
 		Batch: 32, Every: 2}
 }
 
-// A learning that is stopped or killed at any step goes on to the same policies to the bit.
+// A learner that is stopped or killed at any step continues to bit-identical policies.
 func TestLearnersGoOnToTheBit(t *testing.T) {
 	all := workloads(6)
 	for k, method := range []string{candidates.PPO, candidates.ActorCritic, candidates.Reinforce,
@@ -162,7 +162,7 @@ func TestLearnersGoOnToTheBit(t *testing.T) {
 	}
 }
 
-// An agent that imitates a scheduler comes close to it on workloads that it has not seen.
+// On unseen workloads, imitation closes at least half of the gap between fcfs and the teacher.
 func TestAgentsImitateSchedulers(t *testing.T) {
 	g := node.Generator{Least: 12, Most: 16}
 	g.EnsureDefaults()

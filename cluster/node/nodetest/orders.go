@@ -51,7 +51,7 @@ func used(all []slot, task int) bool {
 	return false
 }
 
-// earliest returns the first end of another task, or the beginning, from which a task has room until its end.
+// earliest returns the first time, the beginning or the end of another task, from which a task has room until its end.
 func (o *orders) earliest(all []slot, task, device int) (from time.Duration) {
 	from = 1 << 62
 	for k := -1; k < len(all); k++ {

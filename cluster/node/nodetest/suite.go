@@ -1,4 +1,4 @@
-// Package nodetest has the conformance suite for schedulers of a machine's tasks, and random studies.
+// Package nodetest provides the conformance suite for schedulers of a machine's tasks, and random studies.
 package nodetest
 
 import (

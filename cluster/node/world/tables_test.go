@@ -10,7 +10,7 @@ import (
 	"graft/cluster/node"
 )
 
-// Cores count up to all of a GPU, and tasks wait from arrival until they run.
+// Used cores are capped at a whole GPU, and tasks wait from arrival until they run.
 func TestUseOfAMachine(t *testing.T) {
 	s := time.Second
 	one := &node.Study{Tasks: []node.Spec{{Cores: 80}, {Cores: 60}, {Cores: 50}, {Cores: 10}},
