@@ -169,7 +169,7 @@ func FuzzReadTrace(f *testing.F) {
 		s := studyOf(trace.Jobs...)
 		s.Options.Limit = 50
 		if _, err := elastic.NewWorld(s); err != nil {
-			require.ErrorContains(t, err, "the ID is not unique")
+			require.ErrorContains(t, err, "duplicate ID")
 			return
 		}
 		_, err = s.Run(t.Context(), scheduler(onePair).kind())

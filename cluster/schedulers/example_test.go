@@ -8,11 +8,10 @@ import (
 	"graft/cluster/trace"
 )
 
-// Patient starts jobs in the order of arrival. Smaller jobs overtake one that has no place, until
-// that one has waited for too long.
+// Patient starts jobs in order of arrival. Smaller jobs overtake a job without a placement until it waited too long.
 type Patient struct {
 	Patience int64          // seconds; zero lets nobody overtake
-	waiting  []*cluster.Job // in the order in which they came
+	waiting  []*cluster.Job // in order of arrival
 }
 
 // Arrived is called once for each job.
@@ -21,8 +20,7 @@ func (s *Patient) Arrived(j *cluster.Job) { s.waiting = append(s.waiting, j) }
 // Ended is called when a job has left its devices, before Schedule in the same second.
 func (s *Patient) Ended(*cluster.Job) {}
 
-// Schedule starts what it can. It returns the second of the next call without an event: Never,
-// since nothing can start before a job ends or arrives.
+// Schedule starts all jobs that fit. It returns Never, because no job can start before another job ends or arrives.
 func (s *Patient) Schedule(p *cluster.Pool) int64 {
 	var left []*cluster.Job
 	blocked := false
