@@ -12,7 +12,7 @@ import (
 	"graft/internal/files"
 )
 
-// publishedWeights is a folder such as the original's starting weights lie in.
+// publishedWeights returns a folder with files like the original's starting weights.
 func publishedWeights(t testing.TB, more map[string]string) string {
 	dir := t.TempDir()
 	texts := map[string]string{"weights.pth": "weights", "runtimes": "0,11.5,10.25\n1,22.5,9.5\n2,33.25,9.0\n",
@@ -130,7 +130,7 @@ func TestWhatKeepsAJobFromGoingOn(t *testing.T) {
 		"also valid")
 }
 
-// What the original published, in the numbers of its own files.
+// The published starting weights give the epochs, start times and accuracies in the original's files.
 func TestPublishedStartingWeights(t *testing.T) {
 	folder := filepath.Join(filepath.Dir(originals), "starting_weights")
 	if _, err := os.Stat(folder); err != nil {

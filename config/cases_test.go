@@ -45,7 +45,7 @@ func TestGridCases(t *testing.T) {
 	require.ErrorContains(t, err, "duplicate key")
 }
 
-// A job with options of trials is a job to all other commands, with the same digest.
+// Other commands read a job with options of trials as the plain job, with the same digest.
 func TestJobsOfSweepsAreJobs(t *testing.T) {
 	const job = "[run]\nseed = 5\n[adapt]\ndecider = \"random\"\nactions = [\"deepen:conv1\", \"none\"]\n"
 	plain := must(ReadJob(files.OS{}, written(t, "a.toml", job), nil))

@@ -10,11 +10,11 @@ import (
 	"graft/trainer/operators"
 )
 
-// uncharged are the fields of a profile that change no time.
+// uncharged holds the fields of a profile that change no charged time.
 var uncharged = map[string]bool{"Profile.Watts": true, "Profile.Made": true, "Profile.Fit": true,
 	"Profile.Computed.Checked": true}
 
-// Every field of a profile by which time is charged is in the digest of what is charged by it.
+// Every field of a profile that changes a charged time changes the text that the digest covers.
 func TestEveryFieldOfAProfileIsCharged(t *testing.T) {
 	p := &clock.Profile{Version: 1, Name: "mine", Device: "cpu", Costs: clock.Costs{SurgerySeconds: 1},
 		Measured:  []clock.Measurement{{Network: "a", Fingerprint: "b", Batch: 32, StepSeconds: 1, BatchSeconds: 1}},

@@ -10,8 +10,7 @@ import (
 	"graft/model"
 )
 
-// A network is held against what is known of the data, and network.classes gives that of a file
-// another head.
+// A network's outputs must match the classes of the data. network.classes replaces the head of a network from a file.
 func TestNetworksFitTheirData(t *testing.T) {
 	n, err := model.Zoo("ConvSmall", model.ZooOptions{})
 	require.NoError(t, err)

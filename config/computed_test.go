@@ -18,12 +18,12 @@ import (
 	"graft/trainer/operators"
 )
 
-// gpuStep is a measured step of a network on a GPU, and a measured evaluation of a batch of the same size.
+// gpuStep holds measured times of a network on a GPU: a training step, and an evaluation of a batch of the same size.
 type gpuStep struct {
 	network         *model.Network
 	rows            int
 	step, batch     float64 // measured seconds
-	tensors, others int     // trained tensors; operators of the forward pass
+	tensors, others int     // tensors: trained tensors; others: operators of the forward pass
 }
 
 // gpuSteps reads the measured networks of a profile in scenarios/profiles.
@@ -54,7 +54,7 @@ func gpuSteps(t *testing.T, name string) (all []gpuStep) {
 	return all
 }
 
-// The times of the host are the fit to the steps of an H200: the least squares of relative errors.
+// The host times of the library are the least-squares fit of relative errors to the measured steps of an H200.
 func TestHostTimesAreTheFit(t *testing.T) {
 	var steps, batches [][]float64
 	for _, s := range gpuSteps(t, "nvidia-h200") {
@@ -71,7 +71,7 @@ func TestHostTimesAreTheFit(t *testing.T) {
 	}
 }
 
-// A GPT of bench gpt.
+// gpt returns a GPT like the networks of bench gpt.
 func gpt(t *testing.T, width, heads, depth, context int) *model.Network {
 	g, err := transformer.New(transformer.Config{Vocabulary: 86, Context: context, Width: width, Heads: heads,
 		Depth: depth, Stacked: true})
@@ -88,9 +88,9 @@ func predictedOn(t *testing.T, profile string, n *model.Network, rows int) opera
 	return made
 }
 
-// The stated errors are the errors on measurements that decided no constant. Of an H100: steps and evaluations of the
-// networks of its profile. Of an H200: the measurements of docs/measurements.md. The time of a kernel is the one with
-// which the smaller GPT takes its 1.4 ms on an H100.
+// The stated errors of computed profiles are the errors on measurements outside the fit. The H100 uses steps and
+// evaluations of the networks in its profile. The H200 uses docs/measurements.md. The time of a kernel is the value
+// with which the smaller GPT takes 1.4 ms on an H100.
 func TestStatedErrorsOfComputedProfiles(t *testing.T) {
 	var steps, batches []float64
 	for _, s := range gpuSteps(t, "nvidia-h100") {
@@ -128,7 +128,8 @@ func checkOf(on string, misses []float64) costs.StepCheck {
 		Worst: digits(slices.Max(misses))}
 }
 
-// Faster number formats and CUDA graphs never take longer, and every computed profile charges more for wider layers.
+// Faster number formats and CUDA graphs never increase a step time. Every computed profile charges more for wider
+// layers.
 func TestComputedProfiles(t *testing.T) {
 	n, wider := gpt(t, 768, 12, 2, 128), gpt(t, 1536, 12, 2, 128)
 	for _, h := range costs.Library() {
@@ -165,7 +166,7 @@ func TestComputedProfiles(t *testing.T) {
 	}
 }
 
-// A job whose times were computed gets a warning with their error.
+// A job with a computed profile gets a warning that states the profile's error.
 func TestComputedProfilesWarn(t *testing.T) {
 	job := func(profile string) *Job {
 		return must(ReadJob(files.OS{}, "", []string{"time.profile=" + profile, "data.synthetic={train=100, test=20}"}))

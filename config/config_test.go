@@ -30,7 +30,7 @@ func golden(t *testing.T, path, got string) {
 	assert.Equal(t, string(want), got, "run the test with -update if this is meant")
 }
 
-// examples are the files in testdata of both notations.
+// examples returns the TOML and JSON files of a folder in testdata.
 func examples(t testing.TB, folder string) []string {
 	var all []string
 	for _, ending := range []string{"*.toml", "*.json"} {
@@ -63,7 +63,7 @@ func zoo(t testing.TB, name string) *model.Network {
 	return must(model.Zoo(name, model.ZooOptions{}))
 }
 
-// assertSame shows that two networks are the same tree.
+// assertSame checks that two networks have the same structure.
 func assertSame(t *testing.T, want, got *model.Network) {
 	t.Helper()
 	assert.Equal(t, want.Form(), got.Form())
@@ -139,8 +139,7 @@ func TestNetworksThatCouldNotBeReadAgainAreNotWritten(t *testing.T) {
 	assert.NoFileExists(t, path)
 }
 
-// However a write fails, with each kind of fault at each operation, the old file or the new one
-// is there.
+// A write that fails, for each kind of fault at each operation, leaves either the old file or the new one.
 func TestEveryFaultLeavesAWholeFile(t *testing.T) {
 	networks, profiles := []*model.Network{zoo(t, "ConvNet2"), zoo(t, "ConvNet3")},
 		[]*clock.Profile{clock.Profiles()[0], fullProfile()}

@@ -11,8 +11,9 @@ import (
 	"graft/internal/files"
 )
 
-// The study of decades asks whether a policy transfers to larger networks. The policy learns from networks of about
-// 500 to 10,000 parameters, and is judged on networks of about 100,000 parameters, and on families, datasets and
+// The study of decades asks whether a policy transfers to larger networks. The policy learns from networks of about 500
+// to 10,000 parameters. It is evaluated on networks of about 100,000 parameters, and on families, datasets and budgets
+// outside its training scenarios. The files in studies/decades are generated from this design.
 // budgets that are not in its training scenarios. The files in studies/decades are generated from this design.
 //
 //go:generate go test -run TestDecadeFilesAreGenerated -update .
@@ -25,12 +26,12 @@ type decadeFamily struct {
 	step   [4]int                          // microseconds of a training step on studies/growth/processor.toml, by size
 }
 
-// decadeSizes are names of sizes, from about 500 to about 100,000 parameters.
+// decadeSizes holds names of sizes, from about 500 to about 100,000 parameters.
 var decadeSizes = []string{"500", "3k", "10k", "100k"}
 
 const (
 	decadeStem = `{name = "block1", block = ["Conv2d(1, %d, %d, stride=%d, padding=%d)", "BatchNorm2d(%[1]d)", ` +
-		`"ReLU()"]}` // to 7 or 8 pixels
+		`"ReLU()"]}` // reduces the image to 7 or 8 pixels
 	decadeTail = `{name = "block2", block = ["Conv2d(%d, %d, 3, stride=2, padding=1)", "BatchNorm2d(%[2]d)", "ReLU()"]}`
 	decadePool = `"AdaptiveAvgPool2d(1)"`
 )
@@ -71,11 +72,11 @@ func decadeStemOf(pixels, units int) string {
 	return fmt.Sprintf(decadeStem, units, 3, 2, 1)
 }
 
-// decadeDatasets are real and synthetic images.
+// decadeDatasets holds real and synthetic datasets.
 var decadeDatasets = []struct {
 	name            string
 	pixels, classes int
-	lines           string // of the section data
+	lines           string // lines of the section data
 }{
 	{"fashion", 28, 10, "kind = \"fashion-mnist\"\npath = \"/usr/share/datasets/fashion-mnist\"\n" +
 		"max_images = 4000\nvalidation_share = 0.034\n"},
@@ -102,19 +103,19 @@ func (f decadeFamily) network(size, pixels, classes int) madeScenario {
 			strings.ToUpper(f.name[:1])+f.name[1:], pixels, strings.Join(layers, ",\n  "))}
 }
 
-// decadeBudgets are budgets in training steps of the network that does not grow.
+// decadeBudgets holds budgets in training steps of the network that does not grow.
 var decadeBudgets = []struct {
 	name  string
 	steps int
 }{{"short", 400}, {"long", 1000}, {"longer", 2500}}
 
-// decadeTimes are shares of the budget at which a job decides.
+// decadeTimes holds the shares of the budget at which a job decides.
 var decadeTimes = []struct {
 	name   string
 	shares [3]float64
 }{{"early", [3]float64{0.2, 0.3, 0.4}}, {"late", [3]float64{0.5, 0.6, 0.7}}}
 
-// actions returns the choices and the number of decisions of every second scenario.
+// actions returns the actions to choose from, and the number of decisions, by index of choices.
 func (f decadeFamily) actions(size, choice int) (actions []string, decisions int) {
 	first := fmt.Sprintf("widen:block1:%d", 2*f.units[size][0])
 	second := fmt.Sprintf("widen:block2:%d", 2*f.units[size][1])
@@ -124,10 +125,10 @@ func (f decadeFamily) actions(size, choice int) (actions []string, decisions int
 	return []string{"deepen:block2", second, "none"}, 3
 }
 
-// decade is a scenario as indices of the lists above.
+// decade identifies a scenario by indices into the lists above.
 type decade struct{ family, size, dataset, budget, time int }
 
-// decades returns the scenarios to learn from, and groups of scenarios to judge policies on.
+// decades returns the training scenarios, and groups of scenarios to evaluate policies on.
 func decades() (learn []decade, judged map[string][]decade) {
 	judged = map[string][]decade{}
 	for f := range decadeFamilies {
@@ -151,7 +152,7 @@ func decades() (learn []decade, judged map[string][]decade) {
 
 func (s decade) learned() bool { return s.family < 4 && s.size < 3 && s.dataset < 2 && s.budget < 2 }
 
-// group returns the only property of a scenario that no scenario to learn from has, or "" if there are several.
+// group returns the only property of a scenario that no training scenario has, or "" if there are several.
 func (s decade) group() string {
 	middle, twin := s.size == 1, s.budget == s.time
 	switch {
@@ -208,7 +209,7 @@ gains = true
 		f.step[s.size]*decadeBudgets[s.budget].steps/1000, at, strings.Join(actions, `", "`), seeds)}
 }
 
-// decadeGroups are the groups of scenarios to judge policies on, in the order in which they are simulated.
+// decadeGroups holds the groups of scenarios to evaluate policies on, in the order of simulation.
 var decadeGroups = []string{"size", "family", "dataset", "budget"}
 
 // decadePipeline simulates all scenarios, and learns a policy from all tables, for use in jobs.
@@ -223,7 +224,7 @@ func decadePipeline() madeScenario {
 		"[run]\nseeds = 5\n" + decadeLearn}
 }
 
-// decadeLearn has the options of all policies of the study. They do not see absolute sizes.
+// decadeLearn holds the options of all policies of the study. The policies do not read absolute sizes.
 const decadeLearn = `[learn]
 for = "new"
 method = "forest"
@@ -240,7 +241,7 @@ func decadeList(format string, all []decade) string {
 	return lines.String()
 }
 
-// decadeJudge learns from the tables of all scenarios to learn from, and judges by a group.
+// decadeJudge returns a file that learns from all training tables and evaluates on a group.
 func decadeJudge(group string, held []decade) madeScenario {
 	learn, _ := decades()
 	return madeScenario{"judge-" + group + ".toml", "# Judges policies of the study of decades on another " + group +

@@ -12,10 +12,10 @@ import (
 	"graft/net2net"
 )
 
-// needsFiles are the deciders whose keys name files; job_policy_test.go and original_test.go have their tests.
+// needsFiles holds the deciders whose keys name files; job_policy_test.go and original_test.go test them.
 var needsFiles = map[string]bool{decidePolicy: true}
 
-// jobWith is a job with a decider of the list, with its own example of keys.
+// jobWith returns a job with a decider of the list and the decider's example keys.
 func jobWith(t *testing.T, d JobDecider, more ...string) *Job {
 	t.Helper()
 	set := append([]string{"network.name=ConvSmall", "adapt.decider=" + d.Name}, more...)
@@ -27,11 +27,11 @@ func jobWith(t *testing.T, d JobDecider, more ...string) *Job {
 	return j
 }
 
-// Every decider of the list makes valid jobs with its own example, decides the same again from the same state, and
-// chooses what fits.
+// Every decider makes valid jobs from its example keys, decides the same from the same state, and chooses actions that
+// fit.
 func TestDecidersConform(t *testing.T) {
 	for _, kind := range JobDeciders() {
-		if needsFiles[kind.Name] || kind.Name == decideTrials || kind.Name == decideGradient { // which train
+		if needsFiles[kind.Name] || kind.Name == decideTrials || kind.Name == decideGradient { // both train
 			continue
 		}
 		t.Run(kind.Name, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestDecidersConform(t *testing.T) {
 	}
 }
 
-// A decider without use for actions refuses them, and one that needs them says so.
+// A decider that uses no actions refuses them, and one that needs actions reports their absence.
 func TestDecidersTakeTheActionsOfTheirUse(t *testing.T) {
 	for _, kind := range JobDeciders() {
 		if needsFiles[kind.Name] {

@@ -22,7 +22,7 @@ import (
 	"graft/internal/files"
 )
 
-// commented are the fields whose comments say what a key is for.
+// commented returns the fields whose comments describe keys.
 func commented(o *decode.Outline) []decode.Field {
 	var list []decode.Field
 	for _, f := range o.Fields {
@@ -45,7 +45,7 @@ func ofAllKinds() (list []decode.Field) {
 	return list
 }
 
-// generated is descriptions.go, made of the comments as they are now.
+// generated returns descriptions.go as generated from the current comments.
 func generated(t *testing.T) string {
 	words := map[string]map[string]string{}
 	found := map[string]string{}
@@ -62,7 +62,7 @@ func generated(t *testing.T) string {
 	for key, text := range found {
 		broken[key] = columns(fmt.Sprintf("\t%q: %q,", key, text)) > mostColumns
 	}
-	for { // break what only the alignment of gofmt makes too long
+	for { // break the lines that only gofmt's alignment makes too long
 		text, again := descriptionsFile(found, broken), false
 		for line := range strings.Lines(text) {
 			if key, _, _ := strings.Cut(strings.TrimLeft(line, "\t\""), `"`); columns(line) > mostColumns {
@@ -82,7 +82,7 @@ func columns(line string) int {
 	return utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) + 3*strings.Count(line, "\t")
 }
 
-// descriptionsFile writes descriptions.go with the texts of some keys broken into lines.
+// descriptionsFile returns the text of descriptions.go, and breaks the texts of some keys into lines.
 func descriptionsFile(found map[string]string, broken map[string]bool) string {
 	var b strings.Builder
 	b.WriteString("// Code generated from the comments of the fields by go generate; DO NOT EDIT.\n\n" +
@@ -99,8 +99,8 @@ func descriptionsFile(found map[string]string, broken map[string]bool) string {
 	return string(must(format.Source([]byte(b.String()))))
 }
 
-// brokenLiteral quotes a text in lines, the first of which begins at a column. A text that would fit
-// there, without the alignment of gofmt, is broken all the same.
+// brokenLiteral quotes a text in several lines. The first line begins at a column. A text that fits there without
+// gofmt's alignment is broken as well.
 func brokenLiteral(text string, column int) string {
 	words := strings.SplitAfter(text, " ")
 	room := mostColumns - column - len(" +")
@@ -127,7 +127,7 @@ func TestTheReferenceIsOfTheKeys(t *testing.T) {
 	golden(t, filepath.Join("..", "docs", "reference-config.md"), Reference())
 }
 
-// A description is sentences: it does not need the code beside it.
+// sentence matches a description that reads as a sentence without the code next to it.
 var sentence = regexp.MustCompile(`^[A-Z0-9].{8,}\.$`)
 
 // described checks every property of a schema and returns how many there are.
@@ -147,7 +147,7 @@ func described(t *testing.T, path string, schema map[string]any) int {
 	return count
 }
 
-// fragment is the beginning of a text that needs the name of its key.
+// fragment matches the beginning of a text that needs the name of its key.
 var fragment = regexp.MustCompile(`^(Of|That|Between|To|Per|By|In|Which|With|Subtracted) `)
 
 func TestEveryKeyIsDescribed(t *testing.T) {

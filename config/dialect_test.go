@@ -16,8 +16,7 @@ import (
 	"graft/trainer"
 )
 
-// TestWordsAreTheConstants reads the rooms' sources: a constant that is added there
-// must be known here.
+// The words of the dialect include every text constant of these types in the packages' sources.
 func TestWordsAreTheConstants(t *testing.T) {
 	for folder, types := range map[string]map[string]reflect.Type{
 		"trainer": {"Rule": reflect.TypeFor[trainer.Rule](), "Scaling": reflect.TypeFor[trainer.Scaling](),
@@ -36,7 +35,7 @@ func TestWordsAreTheConstants(t *testing.T) {
 	}
 }
 
-// constantsOf are the values of a folder's text constants by the name of their type.
+// constantsOf returns the values of a folder's text constants by type name.
 func constantsOf(t *testing.T, folder string) map[string][]string {
 	found := map[string][]string{}
 	paths := must(filepath.Glob(filepath.Join(folder, "*.go")))

@@ -12,7 +12,7 @@ import (
 	"graft/internal/files"
 )
 
-// The sweeps of DL2 are 25 files whose cases are valid with the template, and differ from one another.
+// The 25 sweeps of DL2 have cases that are valid with the template and differ from one another.
 func TestSweepsOfDL2AreRight(t *testing.T) {
 	folder := filepath.Join("..", "scenarios", "dl2")
 	template := filepath.Join(folder, "template.toml")

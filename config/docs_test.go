@@ -13,8 +13,7 @@ import (
 	"graft/original/originaltest"
 )
 
-// The files that the page about learning shows are right, as they stand there and with
-// all that is commented out.
+// The files on the page about learning are valid, with and without their commented-out keys.
 func TestThePageAboutLearningShowsRightFiles(t *testing.T) {
 	page := must(os.ReadFile("../docs/learning.md"))
 	shown := regexp.MustCompile("(?s)```toml\n(.*?)```").FindAllStringSubmatch(string(page), -1)

@@ -12,7 +12,7 @@ import (
 	"graft/internal/files"
 )
 
-// Applications are the types of elastic jobs, whose speeds are those of their steps.
+// Elastic jobs can train applications. The speed of a job then follows from the application's step times.
 func TestElasticJobsTrainApplications(t *testing.T) {
 	dir := filepath.Join(adaptiveCopy(t), "applications")
 	jobs := written(t, "jobs.json",
@@ -48,7 +48,7 @@ func TestElasticJobsTrainApplications(t *testing.T) {
 	require.ErrorContains(t, err, "more than 0 seconds")
 }
 
-// adaptiveCopy is a copy of the example of adaptive jobs that a test may change.
+// adaptiveCopy returns a folder with a copy of the adaptive example, which a test may change.
 func adaptiveCopy(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

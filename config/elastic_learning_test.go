@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Arrivals follow the given pattern, cut to the rate, and simulations have the given error of speeds.
+// Generated jobs arrive by the given pattern, cut to max_arrivals, and studies have the given error of speeds.
 func TestWorkloadsFollowAPattern(t *testing.T) {
 	l := must(readLearningJobs(
 		written(t, "a.toml", "[elastic]\nspeeds = \"analytic\"\nspeed_error = 0.2\n[workloads]\n"+
@@ -20,5 +20,5 @@ func TestWorkloadsFollowAPattern(t *testing.T) {
 		counts[j.Arrival%8]++
 	}
 	require.Equal(t, 0.2, train[0].Options.SpeedError)
-	require.ElementsMatch(t, []int{7, 2}, slices.Collect(maps.Values(counts))) // 3 and 1, 3 and 1, then 1
+	require.ElementsMatch(t, []int{7, 2}, slices.Collect(maps.Values(counts))) // slots 6 and 7 of a period get 3 and 1
 }

@@ -12,7 +12,7 @@ import (
 	jobfile "graft/original/dl2/learning"
 )
 
-// clusterTrace is a trace of jobs with a GPU, one every ten minutes.
+// clusterTrace writes a trace of GPU jobs, one every ten minutes.
 func clusterTrace(t *testing.T, jobs int, rows string) string {
 	var b strings.Builder
 	b.WriteString("job_id,submit_time,duration,gpu_num,model\n")
@@ -29,7 +29,7 @@ func learningFrom(t *testing.T, path, more string) (*jobfile.File, error) {
 	return readLearningJobs(file, nil)
 }
 
-// Workloads of a trace are successive, learning first, and keep arrivals and work.
+// The workloads of a trace are successive, training workloads first, and keep arrivals and work.
 func TestWorkloadsOfATrace(t *testing.T) {
 	path := clusterTrace(t, 40, "")
 	l := must(learningFrom(t, path, "slot_seconds = 1200.0"))
@@ -39,7 +39,7 @@ func TestWorkloadsOfATrace(t *testing.T) {
 		require.Equal(t, []int{0, 0, 1, 1, 2}, []int{s.Jobs[0].Arrival, s.Jobs[1].Arrival, s.Jobs[2].Arrival,
 			s.Jobs[3].Arrival, s.Jobs[4].Arrival})
 	}
-	// of job k, in the work of the first of its number of devices
+	// work of job k, relative to the first job with the same number of devices
 	work := func(k int) float64 { return float64(900+k) / 900 }
 	require.InDelta(t, work(3), train[0].Jobs[3].RealEpochs/train[0].Jobs[0].RealEpochs, 1e-9)
 	require.InDelta(t, work(18), validation[0].Jobs[1].RealEpochs/train[0].Jobs[0].RealEpochs, 1e-9,
@@ -79,7 +79,7 @@ func TestTracesThatCannotBeLearnedFrom(t *testing.T) {
 	}
 }
 
-// Whatever is wrong in a trace is said with its place, wherever the trace is named.
+// A fault in a trace is reported with its position, no matter which key names the trace.
 func TestFaultsOfTracesAreNamed(t *testing.T) {
 	for name, fault := range tracetest.Faults() {
 		path := written(t, "a.csv", fault.Text)

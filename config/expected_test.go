@@ -12,7 +12,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// A job that could not train is a fault when its file is read.
+// Reading a job that cannot train reports a fault.
 func TestJobsThatCannotTrainAreFaults(t *testing.T) {
 	n := zoo(t, "ConvSmall")
 	closed := filepath.Join(t.TempDir(), "closed.toml")
@@ -60,7 +60,7 @@ func TestJobsThatCannotTrainAreFaults(t *testing.T) {
 		"ends in the first epoch, after")
 }
 
-// Files of data are found when a file is read, and are only a warning, since the job may run elsewhere.
+// Missing data files are only a warning when a job is read, since the job may run on another machine.
 func TestMissingData(t *testing.T) {
 	empty := t.TempDir()
 	for path, says := range map[string]string{
@@ -76,7 +76,7 @@ func TestMissingData(t *testing.T) {
 	require.NoError(t, must(ReadJob(files.OS{}, "", nil)).MissingData())
 }
 
-// The expected work has the actions of a script, and says when a decider leaves it open.
+// The expected work includes the actions of a script, and is open if the decider chooses at run time.
 func TestExpectedWork(t *testing.T) {
 	events := `time.events=[{at="20s",change="up",devices=2},{at="40s",change="down",devices=1}]`
 	job := func(set ...string) *Job {

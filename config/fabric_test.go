@@ -14,7 +14,7 @@ import (
 	"graft/internal/files"
 )
 
-// chainOfSteps is a graph of two operations; %s has further keys of the first.
+// chainOfSteps is a graph of two operations.
 const chainOfSteps = `{"model": "chain", "operations": [
   {"id": 1, "kind": "Linear", "forward_ms": 2, "backward_ms": 4, "activation_bytes": 4e6, "parameter_bytes": 1e6},
   {"id": 2, "kind": "Linear", "forward_ms": 1, "backward_ms": 2, "activation_bytes": 4e4, "parameter_bytes": 1e4}],
@@ -34,7 +34,7 @@ func TestFabricScenario(t *testing.T) {
 		"best-constant, never, ")
 }
 
-// What a run would die of is seen before it.
+// Reading a fabric file reports the faults that would stop a run.
 func TestFaultsOfFabricFiles(t *testing.T) {
 	graph := written(t, "chain.json", chainOfSteps)
 	idle := written(t, "idle.json",
@@ -98,8 +98,8 @@ func TestFaultsOfFabricFiles(t *testing.T) {
 	}
 }
 
-// A search that is too large is found before the run; graphs are looked for beside the file, and files of networks
-// are graphs.
+// Preparing a study refuses a search that is too large. Graphs are looked up next to the file, and a network file can
+// serve as a graph.
 func TestFabricFilesArePrepared(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"chain.json": chainOfSteps,

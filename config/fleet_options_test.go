@@ -11,7 +11,7 @@ import (
 	"graft/fleet"
 )
 
-// What an engine cannot do is told at its key.
+// An option that an engine does not support is reported at its key.
 func TestWhatAnEngineRefusesIsToldAtItsKey(t *testing.T) {
 	local, slurm, cubes := "fleet.workers=1", "fleet.engine=slurm", "fleet.engine=kubernetes"
 	both := []string{cubes, "fleet.image=i", "fleet.claim=c"}

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An up that comes too late for its decisions is a fault of a scenario, and a warning of a job.
+// An up event that is too late for its decisions is a fault of a scenario and a warning of a job.
 func TestLateEvents(t *testing.T) {
 	const late = `time.events=[{at="39.98s", change="up"}]`
 	_, err := readScenario(t, aScenario, late)
@@ -20,7 +20,7 @@ func TestLateEvents(t *testing.T) {
 		"simulate.decisions=4")
 	require.NoError(t, err, "four decisions come")
 
-	// The third decision comes at 38.6 s, and later with growth.
+	// The third decision is due at 38.6 s, and later if the network grew.
 	edge := must(readScenario(t, aScenario, `time.events=[{at="36.6s", change="up"}]`, "time.budget=39s"))
 	require.Len(t, edge.Warnings(), 1)
 	require.Contains(t, edge.Warnings()[0], "sequences with the costliest networks may not reach all decisions: only")

@@ -11,7 +11,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// Options that need a gradient that the job cannot compute are faults, with a remedy.
+// An option that needs a gradient the job cannot compute is a fault with a remedy.
 func TestGradientsThatCannotBeComputedAreFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		set  []string
@@ -50,7 +50,7 @@ func TestGradientsThatCannotBeComputedAreFaults(t *testing.T) {
 	}
 }
 
-// A gradient may be of any network, so a profile of measured networks cannot tell the times.
+// A gradient decider may reach any network, so a profile without cost rates is refused.
 func TestGradientsNeedRates(t *testing.T) {
 	closed := filepath.Join(t.TempDir(), "closed.toml")
 	require.NoError(t, WriteProfile(files.OS{}, closed, &clock.Profile{Version: 1, Name: "closed", Measured: []clock.

@@ -13,12 +13,12 @@ import (
 	"graft/trainer/probes"
 )
 
-// mostSaved is the largest relative drop of a predicted step when a layer is widened: predictions have errors of some
+// mostSaved is the largest tolerated relative drop of a predicted step after widening; predictions have errors of some
 // per cent.
 const mostSaved = 0.06
 
-// uneven reports whether the time of a convolution of a network depends on its sizes so much that a larger one may be
-// faster. These are kernel effects that the processor shows:
+// uneven reports whether a network has a convolution that may get faster when it grows. The processor shows these
+// kernel effects:
 //
 //   - The backward pass of grouped convolutions of more than 3 x 3 taps has two kernels, and the slow one takes up to
 //     20 times as long: 72.9 ms for 16 channels of 28 x 28 pixels and 6 examples, 4.3 ms for 16 channels of 16 x 16
@@ -46,8 +46,8 @@ func uneven(t *testing.T, n *model.Network) bool {
 	return false
 }
 
-// A wider network never takes notably less time according to measured operators, even if the wider operator is of a
-// kind that was not measured.
+// Predictions from measured operators never drop notably for a wider network, even if the wider operator was not
+// measured.
 func TestWiderNetworksTakeMoreTime(t *testing.T) {
 	p, err := ReadProfile(files.OS{}, "../studies/growth/processor.toml")
 	require.NoError(t, err)
@@ -80,8 +80,8 @@ func TestWiderNetworksTakeMoreTime(t *testing.T) {
 	assert.Greater(t, widened, 300)
 }
 
-// Attention whose queries are wider than its values has no fused kernel, and the profile did not measure it. Its time
-// is predicted from fused attention: the growth of a step is at most 5% off.
+// Attention with queries wider than its values has no fused kernel, and the profile did not measure it. Its time is
+// predicted from fused attention: the growth of a step is at most 5% off.
 func TestWiderQueriesTakeMoreTime(t *testing.T) {
 	p, err := ReadProfile(files.OS{}, "../studies/growth/processor.toml")
 	require.NoError(t, err)

@@ -18,7 +18,7 @@ import (
 	"graft/torch/weights"
 )
 
-// structural is a policy that has learned nothing, and what is said of it.
+// structural returns an untrained structural policy, after an optional change.
 func structural(t *testing.T, seed uint64, change func(*decider.Structural)) *decider.Structural {
 	p := must(decider.NewStructural(decider.StructuralShape{Hidden: 4}, decider.Scale{}, decider.Scale{}, seed))
 	if change != nil {
@@ -27,7 +27,7 @@ func structural(t *testing.T, seed uint64, change func(*decider.Structural)) *de
 	return p
 }
 
-// policyFolder is a run in which a structural policy learned.
+// policyFolder writes a run folder with a structural policy.
 func policyFolder(t *testing.T, p *decider.Structural) string {
 	folder := t.TempDir()
 	require.NoError(t, p.Write(files.OS{}, filepath.Join(folder, PolicyFile)))
@@ -95,7 +95,7 @@ func TestStructuralPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 	}
 }
 
-// Another policy in the same place makes another job; where it comes from does not.
+// The digest of a job covers the policy's values, but not its notes.
 func TestTheDigestKnowsThePolicy(t *testing.T) {
 	folder := t.TempDir()
 	digest := func(set ...string) string {

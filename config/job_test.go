@@ -274,7 +274,7 @@ func FuzzReadJob(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, set string) {
 		if strings.Contains(text+set, "file") || strings.Contains(text+set, "timeline") ||
 			strings.Contains(text+set, "weights") || strings.Contains(text+set, "/") {
-			return // it would read what lies about
+			return // it would read other files of the machine
 		}
 		j, err := parseJob("a.toml", text, set)
 		if err != nil {
@@ -290,7 +290,7 @@ func FuzzReadJob(f *testing.F) {
 	})
 }
 
-// All actions of a script are tried along the timeline, on the network as a down leaves it.
+// Reading a job tries all actions of a script along the timeline, and a down reverts the network.
 func TestScriptsAreRehearsed(t *testing.T) {
 	const upDownUp = `time.events=[{at="1s",change="up",devices=2},{at="2s",change="down",devices=1},{at="3s",` +
 		`change="up",devices=2}]`
@@ -298,9 +298,9 @@ func TestScriptsAreRehearsed(t *testing.T) {
 		`["deepen:conv1", "deepen:conv9"]`:                 `block "conv9" not found`,
 		`["deepen:conv9", "deepen:conv1"]`:                 `block "conv9" not found`,
 		`["deepen:conv1", "widen:conv2:12"]`:               "must be larger, got 12",
-		`["widen:conv1:48", "widen:conv1:40"]`:             "", // a down lies between them
+		`["widen:conv1:48", "widen:conv1:40"]`:             "", // a down reverts the first action
 		`["widen:conv1:48", "widen:conv1:40", "deepen:1"]`: "",
-		// nobody asks for it by the timeline
+		// the timeline never reaches the last action
 		`["deepen:conv1", "none", "none", "widen:conv9:99"]`: `layer or block "conv9" not found`,
 	} {
 		_, err := parseJob("a.toml", "[data.synthetic]\nsize = 16\n", `adapt={decider="script", actions=`+actions+`}`,

@@ -17,16 +17,16 @@ import (
 	"graft/results"
 )
 
-// note is a kind of file as a new one begins: options, defaults and checks.
+// note is a minimal kind of file: options, defaults and checks.
 type note struct {
 	sources
-	Note noteOptions // what it says
+	Note noteOptions
 }
 
 type noteOptions struct {
-	Text  string // what it says
-	Lines int    // how long it is; zero means 1
-	Path  string `result:"none"` // where it goes
+	Text  string
+	Lines int    // zero means 1
+	Path  string `result:"none"`
 }
 
 func (n *note) EnsureDefaults() { n.Note.Lines = max(n.Note.Lines, 1) }
@@ -41,7 +41,7 @@ func (n *note) Validate() error {
 var noteKind = &Kind{Name: "note", Noun: "note", Title: "a note", Sections: []string{"note"},
 	New: func() File { return &note{} }}
 
-// A kind needs no code but its options, defaults and checks.
+// A kind needs no code except its options, defaults and checks.
 func TestAKindIsAValue(t *testing.T) {
 	path := written(t, "a.toml", "[note]\ntext = \"hello\"\npath = \"here\"\n")
 	f := must(noteKind.Read(files.OS{}, path, []string{"note.lines=3"}))
@@ -84,7 +84,7 @@ func TestKindsAreTheirSections(t *testing.T) {
 	}
 }
 
-// A key has to do with results what it has in all kinds of files that have it.
+// A key affects results in the same way in all kinds of files.
 func TestWhatResultsHaveToDoWithKeys(t *testing.T) {
 	all, by := map[string]decode.Result{}, map[decode.Result][]string{}
 	for _, k := range Kinds() {
@@ -121,7 +121,7 @@ func TestWhatResultsHaveToDoWithKeys(t *testing.T) {
 	}
 }
 
-// A long list of missing files is a few faults with a count.
+// Many missing files are reported as a few faults and a count.
 func TestAPipelineOfManyMissingScenarios(t *testing.T) {
 	var list []string
 	for k := range 5000 {
@@ -138,8 +138,8 @@ func TestAPipelineOfManyMissingScenarios(t *testing.T) {
 	assert.Less(t, len(err.Error()), 10_000)
 }
 
-// A renamed key is a fault that names the new key, except in a file that graft wrote, and
-// changes no digest. One that is gone is a fault that says what takes its place.
+// A renamed key is a fault that names the new key, except in a file that graft wrote, and changes no digest. A removed
+// key is a fault that names its replacement.
 func TestRenamedKeys(t *testing.T) {
 	const old = "[network]\nweights = \"a.pth\"\nanew = true\n[adapt]\nmost = 2\n[schedule]\nleast = 1e-5\n" +
 		"[parallel]\nmost = 3\n[distill]\nkeep = true\n"
@@ -165,7 +165,7 @@ func TestRenamedKeys(t *testing.T) {
 	assert.Contains(t, settings, Setting{Key: "network.weights", Text: "a.pth"})
 }
 
-// A key that came later changes no digest while it is zero, and all other digests do.
+// A key added in a later version changes the digest only if it is not zero.
 func TestLateKeysAreAbsentWhileZero(t *testing.T) {
 	plain := must(ReadJob(files.OS{}, "", nil))
 	for _, set := range []string{"optimizer.clip_norm=0", "train.label_smoothing=0", "train.micro_batch=0",
@@ -180,7 +180,7 @@ func TestLateKeysAreAbsentWhileZero(t *testing.T) {
 	}
 }
 
-// The kind of a file with a syntax error is known from its tables.
+// The kind of a file with a syntax error is inferred from its tables.
 func TestKindOfBrokenFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "broken.toml")
 	require.NoError(t, os.WriteFile(path,
@@ -192,7 +192,7 @@ func TestKindOfBrokenFiles(t *testing.T) {
 	require.ErrorContains(t, err, `unknown key "hiden" in policy; did you mean hidden?`)
 }
 
-// Options that cannot be done on the device or within the memory are faults of the file.
+// Options that the device or the memory cannot support are faults of the file.
 func TestTrainingThatCannotBe(t *testing.T) {
 	for set, says := range map[string]string{
 		"train.precision=float16": "precision is float16, which LibTorch supports only on CUDA devices",
@@ -214,7 +214,7 @@ func TestTrainingThatCannotBe(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// A file of another kind is told by its sections, with the command that takes it.
+// A file of another kind is recognized by its sections, and the error names its command.
 func TestFilesOfAnotherKindNameTheirCommand(t *testing.T) {
 	commands := map[*Kind]string{SimulationKind: "[simulate]\nactions = [1]", TreeLearningKind: "[tables]\ntrain = 3",
 		PipelineKind: "[pipeline]\nscenarios = 4", KindNamed("rigid"): "[cluster]\ndata = 2",

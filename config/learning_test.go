@@ -14,7 +14,7 @@ import (
 	"graft/original/originaltest"
 )
 
-// lessonFile is the file of a policy that learns from a made-up table.
+// lessonFile writes a file of a policy that learns from a synthetic table.
 func lessonFile(t testing.TB, more string) (string, originaltest.Files) {
 	t.Helper()
 	f := must(originaltest.Write(t.TempDir(), 2))
@@ -85,8 +85,7 @@ func TestLearningFaultsAreAllTold(t *testing.T) {
 	}
 }
 
-// A table's folder says its network and its actions; what is given beside it must be
-// the same.
+// A table's folder provides its network and its actions. Keys that contradict the folder are faults.
 func TestLearningReadsFolders(t *testing.T) {
 	f := must(originaltest.Write(t.TempDir(), 2))
 	folder := tableFolder(t, "own", 16)

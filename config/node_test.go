@@ -13,7 +13,7 @@ import (
 	"graft/internal/files"
 )
 
-// The benchmark files are valid, and so are the jobs and scripts that their commands name.
+// The benchmark files are valid, and the jobs and scripts that their commands name exist and are valid.
 func TestBenchmarkTasksAreRight(t *testing.T) {
 	t.Chdir("..")
 	for _, path := range []string{"scenarios/node/benchmark.toml", "scenarios/node/graft.toml"} {
@@ -31,7 +31,7 @@ func TestBenchmarkTasksAreRight(t *testing.T) {
 	}
 }
 
-// readNode reads a text as a file of a machine's tasks.
+// readNode parses a text as a file of a machine's tasks.
 func readNode(t *testing.T, text string, set ...string) (*world.File, error) {
 	t.Helper()
 	f, err := ReadNamed[study.File](world.World().Name, Open(files.OS{}, written(t, "tasks.toml", text)), set)
@@ -41,7 +41,7 @@ func readNode(t *testing.T, text string, set ...string) (*world.File, error) {
 	return f.(*world.File), nil
 }
 
-// Counts make tasks with numbers, and a name in after stands for all of them.
+// A count expands to numbered tasks, and a task's name in the key after stands for all of them.
 func TestTasksOfAFileAreExpanded(t *testing.T) {
 	n, err := readNode(t, `[machine]
 [[task]]
@@ -88,7 +88,7 @@ after = ["train-2", "task2"]
 	require.ErrorContains(t, n.CheckLearning(), "the tables [[task]] define a single workload")
 }
 
-// GPUs are equal ones, or those of a list.
+// A machine has equal GPUs, or the GPUs of a list.
 func TestMachinesOfFiles(t *testing.T) {
 	for text, want := range map[string]node.Options{
 		"": {Devices: []node.Device{{Memory: 16384, Speed: 1}, {Memory: 16384, Speed: 1}, {Memory: 16384, Speed: 1},
@@ -111,7 +111,7 @@ func TestMachinesOfFiles(t *testing.T) {
 	}
 }
 
-// Jobs of a trace with one GPU are tasks in the order of their arrivals, which restart in each workload.
+// Single-GPU jobs of a trace become tasks in the order of arrival. Arrivals restart at zero in each workload.
 func TestTasksOfATrace(t *testing.T) {
 	text := "[machine]\n[workload]\ntraces = [\"testdata/tasks/trace.csv\"]\n[tasks]\nmin_tasks = 2\nmax_tasks = 2\n" +
 		"train_count = 1\nvalidation_count = 1\n"
@@ -147,7 +147,7 @@ func TestTasksOfATrace(t *testing.T) {
 		"the trace yields 2 training workloads and 0 validation workloads")
 }
 
-// Pairs of a file slow tasks as measured, and the contents of a file are in the digest.
+// Measured pairs of a file slow tasks down, and the digest covers the file's contents.
 func TestProfilesOfTasks(t *testing.T) {
 	n, err := readNode(t, "[machine]\nprofiles = \"testdata/tasks/pairs.csv\"\ncontention = 0.5\n")
 	require.NoError(t, err)
@@ -171,7 +171,7 @@ func TestProfilesOfTasks(t *testing.T) {
 	require.NotEqual(t, digest("a,,0,0,b,,0,0,1,1\n"), digest("a,,0,0,b,,0,0,1,0.5\n"))
 }
 
-// Generated workloads depend on the seed and on their purpose alone.
+// Generated workloads depend only on the seed and on their purpose.
 func TestGeneratedTasks(t *testing.T) {
 	n := must(readNode(t, "[machine]\n[tasks]\nmin_tasks = 3\nmax_tasks = 5\ntrain_count = 4\nvalidation_count = 2\n"+
 		"test_count = 3\narrival_interval = \"2s\"\nunit = \"2s\"\n"))
@@ -191,7 +191,7 @@ func TestGeneratedTasks(t *testing.T) {
 	require.NoError(t, n.CheckLearning())
 }
 
-// A faulty file names the key and the line.
+// The error of a faulty file names the key and the line.
 func TestFaultsOfTasks(t *testing.T) {
 	const task = "[[task]]\nname = \"a\"\nduration = \"1s\"\n"
 	for text, says := range map[string]string{

@@ -25,7 +25,7 @@ import (
 // originals is the folder of the original's configurations.
 const originals = "../../shared/reference/adaptation/config"
 
-// learned writes the folder of a policy that knows a network, and its vocabulary.
+// learned writes the folder of a policy that reads a network, and its vocabulary.
 func learned(t *testing.T, network string) (policy, vocabulary string) {
 	folder := t.TempDir()
 	grown := zoo(t, network)
@@ -100,7 +100,7 @@ func TestPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 	}
 }
 
-// requireFault reads a job that has one fault.
+// requireFault reads a job that has exactly one fault.
 func requireFault(t *testing.T, text, says string) {
 	t.Helper()
 	_, err := parseJob("a.toml", text)
@@ -110,7 +110,7 @@ func requireFault(t *testing.T, text, says string) {
 	require.Len(t, faults, 1, err.Error())
 }
 
-// configured is a copy of a policy's folder whose configuration says otherwise.
+// configured copies a policy's folder and replaces its configuration.
 func configured(t *testing.T, policy, line string) string {
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, bilstm.FileName),

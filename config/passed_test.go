@@ -9,8 +9,7 @@ import (
 	"graft/internal/files"
 )
 
-// A check tries the operators of a network that graft passes on to LibTorch, so a job does not find later
-// that they do something else.
+// Reading a job tries the operators that graft passes on to LibTorch. It reports wrong shapes and unknown operators.
 func TestPassedOperatorsAreTried(t *testing.T) {
 	network := `name = "Net"
 input = {value = "x", dtype = "float32", shape = ["batch=2", 3, 16, 16]}
@@ -31,7 +30,7 @@ operators = ["a = asinh.default(self=%x) -> [batch, 3, 16, 16]",
 	require.ErrorContains(t, check(strings.Replace(network, "asinh", "nowhere", 1)), "unknown operator")
 }
 
-// A batch whose pass takes more memory than the machine has is a fault of the job, also of a network that graft builds.
+// A batch that exceeds the machine's memory is a fault of the job, also for a network that graft builds.
 func TestBatchesFitTheMachine(t *testing.T) {
 	set := []string{"network.name='CharGPT'", "data.kind='text'",
 		"data.path=" + Quote(written(t, "a.txt", strings.Repeat("some text ", 1000)))}

@@ -12,7 +12,7 @@ import (
 	"graft/results"
 )
 
-// A path counts from the working directory or, where nothing is there, from the folder of the file.
+// A path is relative to the working directory, or else to the folder of the file.
 func TestPathsOfFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	network := func(path, name string) {
@@ -67,7 +67,7 @@ func TestPathsOfFiles(t *testing.T) {
 	require.ErrorContains(t, err, "conf/none.toml does not exist either")
 }
 
-// Each key of a path is one of some kind of file.
+// Each key in the lists of path keys belongs to some kind of file.
 func TestPathKeys(t *testing.T) {
 	known := map[string]bool{}
 	for _, k := range Kinds() {

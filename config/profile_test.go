@@ -14,7 +14,7 @@ import (
 	"graft/trainer/operators"
 )
 
-// fullProfile has something in every key.
+// fullProfile sets every key.
 func fullProfile() *clock.Profile {
 	rates := clock.Rates{CallSeconds: 1e-3, ExampleSeconds: 2e-6, LayerSeconds: 3e-5, OperationSeconds: 4e-11,
 		GroupedSeconds: 5e-10, ByteSeconds: 6e-11, ParameterSeconds: 7e-9}
@@ -34,7 +34,7 @@ func fullProfile() *clock.Profile {
 				Fingerprint: "d", Batch: 64, StepSeconds: 0.013, BatchSeconds: 0.004}}}
 }
 
-// tracedProfile has measured operators.
+// tracedProfile has operators measured in a trace.
 func tracedProfile() *clock.Profile {
 	p := &clock.Profile{Name: "traced", Device: "a trace", Operators: operators.Table{Network: "ConvSmall", Rows: 64,
 		Steps: 3, StepSeconds: 0.01, RestHost: 1e-3, Recorded: 12, Plain: 0.009, Measured: []operators.Measurement{
@@ -44,7 +44,7 @@ func tracedProfile() *clock.Profile {
 	return p
 }
 
-// deviceProfile has operators of graft's own steps.
+// deviceProfile has measured operators of graft's own steps.
 func deviceProfile() *clock.Profile {
 	p := &clock.Profile{Name: "device", Device: "a processor", GraftOperators: operators.Device{Path: operators.Fast,
 		Networks: 2, Operators: []operators.Operator{{Name: "linear", Points: []string{
@@ -93,7 +93,7 @@ func FuzzReadProfile(f *testing.F) {
 	})
 }
 
-// Digests of jobs on profiles that earlier versions read stay, unless measurements correct the rates.
+// Jobs on profiles that earlier versions read keep their digests, unless measurements correct the rates.
 func TestDigestsOfRatesStay(t *testing.T) {
 	for _, p := range clock.Profiles() {
 		if p.Computed.On() { // earlier versions had no computed profiles

@@ -10,8 +10,8 @@ import (
 	"graft/internal/files"
 )
 
-// A decider that is a path is the program at that path, next to the file or in the working directory. Its text is part
-// of the job's digest.
+// A decider that is a path runs the program at that path, next to the file or in the working directory. The job's
+// digest covers the program's text.
 func TestDecidersThatArePrograms(t *testing.T) {
 	folder := t.TempDir()
 	path, program := filepath.Join(folder, "job.toml"), filepath.Join(folder, "mine.py")
@@ -40,8 +40,8 @@ func TestDecidersThatArePrograms(t *testing.T) {
 	require.ErrorContains(t, err, `used only by the decider "policy"`)
 }
 
-// What follows surgery: keys that a program of the user supports, and the ones that it does not; the default has the
-// digest of a file without the key.
+// Keys for the steps after surgery are refused for a user's program that does not support them. Their defaults do not
+// change the digest.
 func TestKeysOfWhatFollowsSurgery(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "job.toml")

@@ -15,21 +15,21 @@ import (
 	"graft/internal/files"
 )
 
-// The files of scenarios are generated from what they differ in.
+// The files of scenarios are generated from their differences.
 //
 //go:generate go test -run TestScenarioFilesAreGenerated -update .
 
-// arrivals are when devices come, in seconds of the budget.
+// arrivals holds the arrival times of devices, in seconds of the budget.
 var arrivals = []struct {
 	name    string
 	seconds int
 }{{"early", 70}, {"early-middle", 140}, {"middle", 200}, {"middle-late", 270}, {"late", 330}}
 
-// madeScenario is a file and what stands in it.
+// madeScenario is a generated file.
 type madeScenario struct{ path, text string }
 
-// originalScenario makes one of the ten simulations of the original system. It writes
-// the keys that ConvertLegacy writes, except defaults.
+// originalScenario returns one of the ten simulations of the original system. It writes the keys that ConvertLegacy
+// writes, except defaults.
 func originalScenario(network int, name string, seconds int) madeScenario {
 	run := strings.ReplaceAll(name, "-", "_") + strconv.Itoa(network)
 	return madeScenario{fmt.Sprintf("original/simulation_%s.toml", run), fmt.Sprintf(
@@ -74,12 +74,11 @@ decisions = 3
 `, network, seconds, run)}
 }
 
-// cifarNetwork is a network of the scenarios on CIFAR-10, with what its scenarios have
-// in common.
+// cifarNetwork is a network of the scenarios on CIFAR-10, with the options that its scenarios share.
 type cifarNetwork struct {
 	name    string
 	time    string // lines of the section time
-	more    string // sections
+	more    string // further sections
 	choices []cifarChoice
 }
 
@@ -87,10 +86,10 @@ type cifarNetwork struct {
 type cifarChoice struct {
 	name, about string
 	sequences   int
-	lines       string // of the section simulate
+	lines       string // lines of the section simulate
 }
 
-// convNets have their choices by name, since new blocks would offer more.
+// convNets lists its choices by name, since new blocks would offer more.
 func convNets() (networks []cifarNetwork) {
 	for _, n := range []struct {
 		name   string
@@ -109,7 +108,7 @@ func convNets() (networks []cifarNetwork) {
 	return networks
 }
 
-// resNet has many choices: they are named, or sampled.
+// resNet names or samples its choices, since there are many.
 func resNet() cifarNetwork {
 	const deepen = `"deepen:layer1.2.conv2", "deepen:layer2.2.conv2", "deepen:layer3.2.conv2"`
 	return cifarNetwork{name: "CIFARResNet20",
@@ -125,7 +124,7 @@ func resNet() cifarNetwork {
 					"design = \"sample\"  # of 286\nmax_sequences = 128\n"}}}
 }
 
-// cifarScenario is a network, what can be done to it, and when devices come.
+// cifarScenario returns a scenario of a network, its choices and the arrival time of devices.
 func cifarScenario(n cifarNetwork, c cifarChoice, name string, seconds int) madeScenario {
 	return madeScenario{fmt.Sprintf("cifar10/%s-%s-%s.toml", strings.ToLower(n.name), name, c.name),
 		fmt.Sprintf("# %s on CIFAR-10, with more devices after %d s of 400 s. Every decision\n"+
@@ -137,8 +136,7 @@ func cifarScenario(n cifarNetwork, c cifarChoice, name string, seconds int) made
 			"[simulate]\n" + c.lines}
 }
 
-// smallScenario makes a scenario that takes seconds on a laptop. Its network is so small
-// that growing helps.
+// smallScenario returns a scenario that takes seconds on a laptop. Its network is so small that growing helps.
 func smallScenario(name string, milliseconds int) madeScenario {
 	return madeScenario{fmt.Sprintf("small/small-%s.toml", name),
 		fmt.Sprintf(`# A tiny network on synthetic images, with more devices after %[1]d ms of 2 s. Every decision deepens
@@ -162,7 +160,7 @@ actions = ["deepen:conv1", "deepen:conv2", "none"]
 `, milliseconds)}
 }
 
-// scenarioFiles are all of them.
+// scenarioFiles returns all generated scenarios.
 func scenarioFiles() (all []madeScenario) {
 	for _, a := range arrivals {
 		for _, n := range []int{2, 3} {
@@ -193,7 +191,7 @@ func TestScenarioFilesAreGenerated(t *testing.T) {
 	for _, path := range found {
 		there := must(filepath.Rel("../scenarios", path))
 		made := []string{"adaptive", "dl2", "fabric", "growing", "live", "node", "profiles", "program",
-			"types"} // by hand
+			"types"} // written by hand
 		assert.True(t, known[filepath.ToSlash(there)] || slices.Contains(made, filepath.Dir(there)),
 			"%s is generated no more; delete it", path)
 	}
@@ -201,10 +199,10 @@ func TestScenarioFilesAreGenerated(t *testing.T) {
 
 var saidSequences = regexp.MustCompile(`\b(\d+) sequences of (\d) decisions`)
 
-// Every file is right, and says how many sequences it has.
+// Every scenario file is valid, and its comment states the right number of sequences.
 func TestScenarioFilesAreRight(t *testing.T) {
 	t.Chdir("..")
-	sizes := map[string]int{} // of trees that are alike: those that differ in when devices come
+	sizes := map[string]int{} // numbers of sequences by tree; scenarios that differ only in arrival share a tree
 	for _, f := range scenarioFiles() {
 		path := filepath.Join("scenarios", filepath.FromSlash(f.path))
 		m := must(ReadSimulation(files.OS{}, path, nil))

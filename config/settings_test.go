@@ -11,7 +11,7 @@ import (
 	"graft/internal/files"
 )
 
-// Any TOML file is a list of keys and texts.
+// Any TOML file reads as a list of keys and texts.
 func TestReadSettings(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.toml")
 	write := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
@@ -32,7 +32,7 @@ func TestReadSettings(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// What a job resolves to reads back as the values that it has.
+// The resolved text of a job reads back as the job's values.
 func TestSettingsOfAJobAreItsValues(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "job.toml")
 	job, err := config.ReadJob(files.OS{}, "", nil)

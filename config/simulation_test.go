@@ -37,7 +37,7 @@ actions = ["deepen:conv1", "deepen:conv2", "none"]
 seeds = 2
 `
 
-// A scenario is a job with a section more, and reads the same from what it prints.
+// A scenario is a job with one more section, and reads the same from its resolved text.
 func TestScenariosAreRead(t *testing.T) {
 	m := must(readScenario(t, aScenario))
 	require.Equal(t, "late", m.Simulate.Name)
@@ -97,13 +97,13 @@ func TestPlans(t *testing.T) {
 	require.IsType(t, &model.Network{}, ground.Network)
 }
 
-// How large a tree is follows from the file alone, and is what the grid has.
+// The size of a tree follows from the file alone and equals the size of the grid.
 func TestScenariosSayHowLargeTheyAre(t *testing.T) {
 	for set, want := range map[string][2]int{
 		"simulate.seeds=2":          {27, 80}, // 1 + 3 + 9 + 27 legs, for two seeds
 		"simulate.seeds=1":          {27, 40},
 		"simulate.decisions=2":      {9, 26},
-		"simulate.design=\"halve\"": {9, 38}, // 3 branches, of which 2 are followed to 6, and 3 of them to 9
+		"simulate.design=\"halve\"": {9, 38}, // 3 branches; 2 of them reach 6 sequences, and 3 of the 6 reach 9
 	} {
 		m := must(readScenario(t, aScenario, set))
 		sequences, legs, err := m.Size()
@@ -132,7 +132,7 @@ func TestScenariosSayHowLargeTheyAre(t *testing.T) {
 		"a batch of 64, and no cost rates to predict unmeasured networks")
 }
 
-// A profile without rates must have measured every network of the tree.
+// Without cost rates, a profile must have measured every network of the tree.
 func TestAProfileThatLacksNetworks(t *testing.T) {
 	n := must(model.Zoo("ConvSmall", model.ZooOptions{}))
 	row := `{network = "ConvSmall", fingerprint = "%s", batch = %d, step_seconds = 0.01, batch_seconds = 0.004}`

@@ -14,17 +14,16 @@ import (
 	"graft/simulation/tables/tabletest"
 )
 
-// The files of the study of transfer are generated from its design: every family of networks
-// meets every dataset with devices that come early, in the middle and late; budgets and actions
-// take turns.
+// The files of the study of transfer are generated from its design. Every family of networks meets every dataset, with
+// devices that arrive early, in the middle and late. Budgets and actions alternate.
 //
 //go:generate go test -run TestStudyFilesAreGenerated -update .
 
 // studyFamily is a family of tiny networks with two blocks, block1 of 2 channels and block2 of 4.
 type studyFamily struct {
 	name   string
-	layers func(stride int) []string // the first layer of 16 pixels has a stride of 2, of 8 pixels 1
-	more   string                    // the action that only this family has, beside those of all
+	layers func(stride int) []string // layers of a network; the first layer has stride 2 for 16 pixels, 1 for 8
+	more   string                    // action that only this family has
 }
 
 const (
@@ -58,7 +57,7 @@ var studyFamilies = []studyFamily{
 	}, "deepen:block1"},
 }
 
-// network is the file of a family's network for images of some pixels.
+// network returns the file of a family's network for images of the given number of pixels.
 func (f studyFamily) network(pixels int) madeScenario {
 	layers := append(f.layers(pixels/8), `"Flatten()"`, `"Linear(4, 4)"`)
 	if f.name == "dense" {
@@ -72,11 +71,11 @@ func (f studyFamily) networkPath(pixels int) string {
 	return fmt.Sprintf("networks/%s-%d.toml", f.name, pixels)
 }
 
-// studyDatasets are three of made-up images, and real ones.
+// studyDatasets holds one real dataset and three synthetic ones.
 var studyDatasets = []struct {
 	name            string
 	pixels, classes int
-	lines           string // of the section data
+	lines           string // lines of the section data
 }{
 	{"digits", 8, 10, "kind = \"digits\"\npath = \"/usr/lib/python3/dist-packages/sklearn/datasets/data\"  # of " +
 		"Debian's python3-sklearn\nvalidation_share = 0.4\n"},
@@ -99,7 +98,7 @@ var (
 	studyActions = []struct {
 		name      string
 		decisions int
-		actions   []string // %s is the family's own
+		actions   []string // %s is the family's own action
 	}{
 		{"all", 2, []string{"deepen:block1", "deepen:block2", "widen:block1:8", "widen:block2:12", "none"}},
 		{"three", 3, []string{"deepen:block2", "widen:block1:8", "none"}},
@@ -108,12 +107,12 @@ var (
 	}
 )
 
-// transferStudy is a scenario as places in the lists above.
+// transferStudy identifies a scenario by indices into the lists above.
 type transferStudy struct{ family, dataset, arrival, budget, actions int }
 
-// studies are the scenarios to learn from, two in each cell of family, dataset and arrival, and
-// those that were held out until the analysis was registered: one in each cell of family and
-// dataset, with a budget and an arrival that no other has, so that no run is one of the others.
+// studies returns the training scenarios, two in each cell of family, dataset and arrival, and the scenarios held out
+// until the analysis was registered, one in each cell of family and dataset. A held-out scenario has a budget and an
+// arrival that no training scenario has, so the two share no run.
 func studies() (learn, held []transferStudy) {
 	for f := range studyFamilies {
 		for d := range studyDatasets {
@@ -129,7 +128,7 @@ func studies() (learn, held []transferStudy) {
 	return learn, held
 }
 
-// feasible has fewer decisions where the budget is too short for four.
+// feasible lowers the number of decisions if the budget is too short for four.
 func (s transferStudy) feasible() transferStudy {
 	if studyActions[s.actions].decisions == 4 && s.budget == 0 {
 		s.actions = 0
@@ -179,7 +178,7 @@ seeds = %d
 `, about, f.networkPath(d.pixels), d.classes, d.lines, b.time, at, a.decisions, strings.Join(actions, ", "), seeds)}
 }
 
-// studyPipeline learns from all scenarios to learn from, and leaves each out in turn.
+// studyPipeline returns a pipeline that learns from all training scenarios and leaves each out in turn.
 func studyPipeline() madeScenario {
 	learn, _ := studies()
 	var paths []string
@@ -199,7 +198,7 @@ leave_out = "scenario"
 `}
 }
 
-// studyLearn has the options by which policies of the study learn.
+// studyLearn holds the learning options of the study's policies.
 const studyLearn = `[learn]
 for = "new"
 method = "forest"
@@ -207,8 +206,8 @@ reward = "points"
 pool = 0.0
 `
 
-// studyJudge learns from the tables of all scenarios to learn from, and judges by those held out,
-// which lie in a folder.
+// studyJudge returns a file that learns from the tables of all training scenarios and evaluates on the held-out tables
+// in a folder.
 func studyJudge(path, folder, about string) madeScenario {
 	learn, held := studies()
 	list := func(folder string, all []transferStudy) string {
@@ -223,7 +222,7 @@ func studyJudge(path, folder, about string) madeScenario {
 		list("tables", learn) + "]\nheld_out = [\n" + list(folder, held) + "]\n[run]\nseeds = 5\n" + studyLearn}
 }
 
-// studyFiles are all files beneath studies/transfer, and those that learn.
+// studyFiles returns all files in studies/transfer, and the files that learn.
 func studyFiles() (all []madeScenario) {
 	all = append(all, studyPipeline(), studyJudge("../judge.toml", "tables", ""),
 		studyJudge("../judge-reseeded.toml", "reseeded", ", with other seeds"))
@@ -247,7 +246,7 @@ func TestStudyFilesAreGenerated(t *testing.T) {
 	require.Len(t, held, 20)
 }
 
-// checkGenerated compares the files of a folder with generated files. The folder must have no others.
+// checkGenerated compares the files of a folder with generated files. The folder must have no other files.
 func checkGenerated(t *testing.T, folder string, all []madeScenario) {
 	t.Helper()
 	known := map[string]bool{}
@@ -264,7 +263,7 @@ func checkGenerated(t *testing.T, folder string, all []madeScenario) {
 	}
 }
 
-// Every scenario of the study is right.
+// Every scenario of the study is valid.
 func TestStudyFilesAreRight(t *testing.T) {
 	t.Chdir("..")
 	learn, held := studies()
@@ -281,7 +280,7 @@ func TestStudyFilesAreRight(t *testing.T) {
 	require.Len(t, p.Scenarios(), len(learn))
 }
 
-// The tables that the repository keeps are those of all scenarios, whole.
+// The repository's tables cover all scenarios completely.
 func TestStudyTables(t *testing.T) {
 	dir := tabletest.Unpack(t, "../studies/transfer/tables.tar.gz")
 	learn, held := studies()
@@ -298,7 +297,7 @@ func TestStudyTables(t *testing.T) {
 	require.Len(t, must(filepath.Glob(filepath.Join(dir, "*", "*"))), len(learn)+2*len(held))
 }
 
-// checkStudyTable expects a whole table of so many seeds.
+// checkStudyTable checks that a table is complete and has the given seeds.
 func checkStudyTable(t *testing.T, dir, name string, first, count int64) {
 	folder := filepath.Join(dir, name)
 	var seeds []int64

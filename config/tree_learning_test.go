@@ -17,7 +17,7 @@ import (
 	"graft/simulation/tables/tabletest"
 )
 
-// tableFolder is a made-up table of two decisions, of which some may be missing.
+// tableFolder writes a synthetic table of two decisions with the given number of sequences, at most 16.
 func tableFolder(t testing.TB, name string, sequences int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
@@ -54,7 +54,7 @@ func TestTreeLearningIsReadWithItsTables(t *testing.T) {
 	}
 }
 
-// Tables count by what is in them, wherever they lie.
+// The digest covers the contents of tables, not their location.
 func TestTreeLearningDigest(t *testing.T) {
 	one := tableFolder(t, "one", 16)
 	path := written(t, "policy.toml", fmt.Sprintf("[tables]\nfolders = [%q]\n", one))
@@ -77,7 +77,7 @@ func TestTreeLearningDigest(t *testing.T) {
 		differences(read("learn.beta=0", "run.folder=x"), first))
 }
 
-// Whose defaults hold is a key of its own; what is written wins.
+// The key learn.for selects the defaults; written keys override them.
 func TestTreeLearningPresets(t *testing.T) {
 	text := fmt.Sprintf("[tables]\nfolders = [%q]\n[learn]\n", tableFolder(t, "one", 16))
 	for _, c := range []struct {
@@ -103,7 +103,7 @@ func TestTreeLearningPresets(t *testing.T) {
 	assert.ErrorContains(t, err, "0 means the default here, 100")
 }
 
-// All faults are told at once, those of tables with the key and the place in it.
+// All faults are reported at once. A fault of a table has the key and the position in it.
 func TestTreeLearningFaultsAreAllTold(t *testing.T) {
 	one, few := tableFolder(t, "one", 16), tableFolder(t, "few", 13)
 	torn := tableFolder(t, "torn", 16)
@@ -168,7 +168,7 @@ seed = 1
 	assert.ErrorContains(t, err, "folders[0]: stat x: no such file")
 }
 
-// Tables may offer other actions.
+// Tables with different actions can be learned from together.
 func TestTreeLearningOfSeveralKindsOfActions(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "wide")
 	require.NoError(t, tables.Create(files.OS{}, dir,

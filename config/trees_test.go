@@ -12,7 +12,7 @@ import (
 )
 
 // A table of the original system and its conversion are the same tree, except for two facts that only the original's
-// folder has: its way of growing, and its clock.
+// folder has: how it grows networks, and its clock.
 func TestReadTree(t *testing.T) {
 	folder := "../../shared/reference/adaptation/simulations/simulation_early2"
 	if _, err := os.Stat(folder); err != nil {

@@ -15,14 +15,14 @@ import (
 	"graft/results"
 )
 
-// trialsArms are two cases, one of which grows.
+// trialsArms holds two cases: no growth, and one deepening.
 const trialsArms = `[never]
 [grow]
 adapt.decider = "script"
 adapt.actions = ["deepen:conv2"]
 `
 
-// trialsJob is a job of milliseconds.
+// trialsJob is a job that takes milliseconds.
 const trialsJob = `[data.synthetic]
 size = 16
 train = 40
@@ -35,7 +35,7 @@ budget = "100ms"
 events = [{at = "50ms", change = "up"}]
 `
 
-// trialsFolder makes the files of a pipeline of trials, beside which a test writes its own.
+// trialsFolder writes the files of a pipeline of trials into a new folder.
 func trialsFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -107,7 +107,7 @@ func TestEntriesOfTrials(t *testing.T) {
 	require.Equal(t, p.Digest(), again.Digest())
 }
 
-// The digest covers what the files say, not their names.
+// The digest covers the contents of files, not their names.
 func TestDigestsOfTrials(t *testing.T) {
 	dir := trialsFolder(t)
 	digest := func(text string) string {
@@ -176,7 +176,7 @@ func TestFaultsOfTrials(t *testing.T) {
 	require.ErrorContains(t, err, "1 fault\n", "one fault of several cases is reported once")
 }
 
-// A file of cases has the cases that were written.
+// A file of cases reads back as the cases that were written.
 func TestCasesText(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 9))
 	values := []string{"1e-3", "16s", "true", `"a = \"b\""`, "[1, 2]", `[{at = "1s", change = "up"}]`, "word",

@@ -17,7 +17,7 @@ import (
 	"graft/trainer/operators"
 )
 
-// A warning comes only where a profile makes wider layers free and the file may widen.
+// A job gets a warning only if its profile makes wider layers free and it may widen.
 func TestFreeWidthIsWarnedOf(t *testing.T) {
 	const script, widen = "adapt.decider=script", `adapt.actions=["deepen:conv1", "widen:conv2:48"]`
 	for name, tc := range map[string]struct {
@@ -42,7 +42,7 @@ func TestFreeWidthIsWarnedOf(t *testing.T) {
 		"time.profile=round-gpu")).Warnings())
 }
 
-// A warning comes where jobs that are compared differ in their batch, and larger ones are free.
+// A sweep gets a warning if its jobs differ in their batch and larger batches are free.
 func TestFreeBatchesAreWarnedOf(t *testing.T) {
 	job := func(set ...string) *Job { return must(parseJob("a.toml", "", set...)) }
 	small, large := job("train.batch=32"), job("train.batch=256")
@@ -58,7 +58,7 @@ func TestFreeBatchesAreWarnedOf(t *testing.T) {
 	assert.Len(t, SweepWarnings([]*Job{wide, wide}), 1, "each once")
 }
 
-// A warning comes where an adaptive batch follows nothing, or not the devices.
+// A job gets a warning if its adaptive batch cannot follow the time of larger batches or the number of devices.
 func TestBlindBatchesAreWarnedOf(t *testing.T) {
 	const up = `time.events=[{at="1s", change="up", devices=2}]`
 	for name, tc := range map[string]struct {
@@ -83,7 +83,7 @@ func TestBlindBatchesAreWarnedOf(t *testing.T) {
 	}
 }
 
-// A warning comes where the timeline gives devices that no process uses.
+// A job gets a warning if its timeline gives devices that no process uses.
 func TestIdleDevicesAreWarnedOf(t *testing.T) {
 	const wall, up = "time.clock=wall", `time.events=[{at="1s", change="up", devices=4}]`
 	for name, tc := range map[string]struct {
@@ -111,7 +111,7 @@ func TestIdleDevicesAreWarnedOf(t *testing.T) {
 	}
 }
 
-// A warning comes where a script has more actions than the job asks for.
+// A job gets a warning if its script has more actions than the job has decisions.
 func TestActionsThatNobodyAsksForAreWarnedOf(t *testing.T) {
 	const script, two, up = "adapt.decider=script", `adapt.actions=["deepen:conv1", "none"]`,
 		`time.events=[{at="1s", change="up"}]`
@@ -132,8 +132,8 @@ func TestActionsThatNobodyAsksForAreWarnedOf(t *testing.T) {
 	}
 }
 
-// profiled writes a profile with exact times of the networks that are measured by default, of ConvSmall as many as
-// keep says, and with a time of its widened network that is wrong by a factor.
+// profiled writes a profile with exact times of the networks that are measured by default. It keeps the given number of
+// versions of ConvSmall, and multiplies the time of the widened one by a factor.
 func profiled(t *testing.T, keep int, wrong float64) string {
 	p := must(clock.FindProfile("round-gpu"))
 	p.Name = "mine"
@@ -158,7 +158,7 @@ func profiled(t *testing.T, keep int, wrong float64) string {
 	return path
 }
 
-// A warning comes where a measured profile does not know the network, or what it grows to.
+// A job gets a warning if its measured profile lacks the network, or the grown versions of the network.
 func TestUncertainGrowthIsWarnedOf(t *testing.T) {
 	const random = "adapt.decider=random"
 	for name, tc := range map[string]struct {
@@ -186,7 +186,7 @@ func TestUncertainGrowthIsWarnedOf(t *testing.T) {
 	}
 }
 
-// A warning comes where measured operators are far from the operators of the network.
+// A job gets a warning if the measured operators are far from the network's operators.
 func TestOperatorsOutsideOfTheRangeAreWarnedOf(t *testing.T) {
 	n := must(model.Zoo("ConvSmall", model.ZooOptions{Input: model.Shape{3, 32, 32}, Classes: 10}))
 	for name, tc := range map[string]struct {

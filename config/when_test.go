@@ -9,7 +9,7 @@ import (
 
 const atShares, aScript = "adapt.when=share", "adapt.decider=script"
 
-// A job with times of decisions needs no up event, and its warnings name the decisions that do not happen.
+// A job with times of decisions needs no up event. Its warnings name the decisions that do not happen.
 func TestTimesOfDecisions(t *testing.T) {
 	const deepen, two = `adapt.actions=["deepen:conv1"]`, `adapt.actions=["deepen:conv1", "deepen:conv2"]`
 	for name, tc := range map[string]struct {
@@ -42,7 +42,7 @@ func TestTimesOfDecisions(t *testing.T) {
 	}
 }
 
-// An action that fits at no decision is a fault, whatever the times of decisions are.
+// An action that fits at no decision is a fault, for all kinds of times of decisions.
 func TestScriptsOfTimesOfDecisionsAreTried(t *testing.T) {
 	events := `time.events=[{at="10s", change="up"}, {at="20s", change="down"}]`
 	for _, when := range [][]string{{atShares, "adapt.at=[0.1, 0.8]"}, {"adapt.when=periodic", "adapt.interval=0.4"},

@@ -1,8 +1,8 @@
 package fleet
 
-// For the tests of package fleet_test.
+// Exports for package fleet_test.
 
-// SetToy sets the main function of a process of the suite.
+// SetToy sets the main function of the suite's processes.
 func SetToy(main func(Clock) (int, bool)) { asToy = main }
 
 // After registers a function to run after all tests.

@@ -15,7 +15,7 @@ import (
 	"graft/internal/files"
 )
 
-// Each task is held by one worker at a time, and done once while no worker dies.
+// Each task has one holder at a time, and is done once if no worker dies.
 func TestManyTakeThroughTheSameTasks(t *testing.T) {
 	const workers, tasks = 6, 40
 	dir, clock := t.TempDir(), NewClock(time.Now)
@@ -59,7 +59,7 @@ func TestManyTakeThroughTheSameTasks(t *testing.T) {
 	require.Empty(t, names(t, dir))
 }
 
-// Holders are listed for anybody who sees the folder, with those that died on this host.
+// Any process lists the holders of tasks, and marks holders that died on its own host.
 func TestHoldersAreListed(t *testing.T) {
 	dir, clock := t.TempDir(), newManualClock()
 	open := func(owner, host string) *Leases {
@@ -75,7 +75,7 @@ func TestHoldersAreListed(t *testing.T) {
 	for owner, task := range map[*Leases]string{bob: "c", cid: "d"} {
 		_, err := owner.Take(task)
 		require.NoError(t, err)
-		require.NoError(t, owner.Close()) // as when it is killed
+		require.NoError(t, owner.Close()) // as if it were killed
 	}
 	before := names(t, dir)
 	list, err := open("dan", "here").Holders()

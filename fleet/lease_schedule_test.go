@@ -18,7 +18,7 @@ import (
 	"graft/internal/files"
 )
 
-// switched is a file system on which operations that make names can be turned off.
+// switched is a file system whose operations that create names can be disabled.
 type switched struct {
 	files.FS
 	broken atomic.Bool
@@ -31,8 +31,8 @@ func (s *switched) Link(from, to string) error {
 	return s.FS.Link(from, to)
 }
 
-// A schedule runs one file operation of its workers at a time, in an order drawn from a
-// seed, so that every interleaving occurs sooner or later.
+// schedule runs one file operation of its workers at a time, in an order drawn from a seed. With enough seeds, every
+// interleaving occurs.
 type schedule struct {
 	random *rand.Rand
 	clock  *manualClock
@@ -47,7 +47,7 @@ type actor struct {
 	name  string
 	turn  chan bool // false kills it
 	since time.Duration
-	state int // of waiting, running, over
+	state int // waiting, running or over
 }
 
 const (
@@ -93,7 +93,7 @@ func (s *schedule) start(fsys files.FS, name string, work func(a *actor)) {
 	s.settle()
 }
 
-// settle waits until the one actor that runs waits again or has ended.
+// settle waits until the running actor waits again or ends.
 func (s *schedule) settle() {
 	a := <-s.asks
 	if a.state != over {
@@ -101,7 +101,7 @@ func (s *schedule) settle() {
 	}
 }
 
-// alive are the actors that wait for their turn.
+// alive returns the actors that wait for their turn.
 func (s *schedule) alive() (alive []*actor) {
 	for _, a := range s.actors {
 		if a.state == waiting {
@@ -117,7 +117,7 @@ func (s *schedule) resume(a *actor, live bool) {
 	s.settle()
 }
 
-// longest is the longest wait of an actor.
+// longest returns the longest wait of an actor.
 func (s *schedule) longest() time.Duration {
 	most := time.Duration(0)
 	for _, a := range s.alive() {
@@ -126,7 +126,7 @@ func (s *schedule) longest() time.Duration {
 	return most
 }
 
-// run gives turns until no actor is left. No actor waits longer than stall.
+// run gives turns until all actors have ended. No actor waits longer than stall.
 func (s *schedule) run(stall time.Duration, kill func(*actor) bool, check func()) {
 	for {
 		alive := s.alive()
@@ -145,9 +145,8 @@ func (s *schedule) run(stall time.Duration, kill func(*actor) bool, check func()
 	}
 }
 
-// In most orders of the operations of few workers no two of them believe that they hold a
-// task at the same time, although any may die and each may stall for almost half of Lost.
-// The survivor does all tasks.
+// In random orders of file operations, no two workers hold the same task at the same time. Any worker can die, and each
+// can stall for almost half of Lost. The survivor does all tasks.
 func TestNoTwoHoldATaskInAnyOrderOfOperations(t *testing.T) {
 	rounds := 300
 	if long {
@@ -203,7 +202,7 @@ func (p *play) run() {
 	p.inherit()
 }
 
-// kill kills all but one actor, at random times.
+// kill kills all actors except one, at random times.
 func (p *play) kill(*actor) bool {
 	if p.dead == players-1 || p.s.random.IntN(60) > 0 {
 		return false
@@ -212,7 +211,7 @@ func (p *play) kill(*actor) bool {
 	return true
 }
 
-// check asserts that each task has at most one holder.
+// check requires that each task has at most one holder.
 func (p *play) check() {
 	for task, leases := range p.held {
 		holding := 0
@@ -225,7 +224,7 @@ func (p *play) check() {
 	}
 }
 
-// work does tasks until all are done. Some work takes longer than the lease lasts.
+// work does tasks until all are done. Some tasks take longer than a lease lasts.
 func (p *play) work(a *actor) {
 	l, err := OpenLeases(a, p.dir, LeaseOptions{Random: entropy.Reader, Owner: a.name, Clock: p.s.clock, Beat: playBeat,
 		Lost: playLost})
@@ -272,7 +271,7 @@ func (p *play) perform(a *actor, lease *Lease) {
 	}
 }
 
-// inherit takes all tasks after the players have ended, and checks that no file is left.
+// inherit takes all tasks after the actors have ended, and checks that no file remains.
 func (p *play) inherit() {
 	l, err := OpenLeases(files.OS{}, p.dir, LeaseOptions{Random: entropy.Reader, Clock: p.s.clock})
 	require.NoError(p.t, err)

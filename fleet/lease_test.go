@@ -20,7 +20,7 @@ import (
 	"graft/internal/files/faults"
 )
 
-// manualClock stands still until a test moves it.
+// manualClock advances only when a test moves it.
 type manualClock struct {
 	mu    sync.Mutex
 	now   time.Duration
@@ -60,7 +60,7 @@ func (c *manualClock) Wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// offsetClock is the clock of another machine, which differs.
+// offsetClock is the clock of another machine, with an offset.
 type offsetClock struct {
 	Clock
 	by time.Duration
@@ -76,7 +76,7 @@ func openLeases(t testing.TB, fsys files.FS, dir string, o LeaseOptions) *Leases
 	return l
 }
 
-// names lists a folder.
+// names returns the file names in a folder.
 func names(t testing.TB, dir string) (all []string) {
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
@@ -101,7 +101,7 @@ func TestATaskIsTakenOnceAndGivenBack(t *testing.T) {
 		require.True(t, held.Held())
 		require.Len(t, names(t, dir), 3, "a claim, the first file and the last one")
 	}
-	// A task whose name begins like another's is another task.
+	// A task whose name has another's name as a prefix is a different task.
 	for _, other := range []string{"one", "one.more.1", "one.mor"} {
 		lease, err := b.Take(other)
 		require.NoError(t, err, other)
@@ -128,7 +128,7 @@ func TestASilentHolderIsFollowedAndSeesIt(t *testing.T) {
 		for range beats {
 			require.NoError(t, first.Beat())
 		}
-		clock.move(time.Hour) // b has not looked yet, so this says nothing
+		clock.move(time.Hour) // b has not seen the lease yet, so the time does not count
 		_, err = b.Take("t")
 		require.ErrorIs(t, err, ErrTaken)
 		clock.move(29 * time.Second)
@@ -173,7 +173,7 @@ func TestKeepBeatsAndEndsTheWorkWhenTheLeaseIsLost(t *testing.T) {
 	work := lease.Keep(context.Background())
 	for number := 1; number < 5; number++ {
 		require.Eventually(t, func() bool {
-			clock.move(50 * time.Millisecond) // it may not be waiting yet
+			clock.move(50 * time.Millisecond) // the holder may not be waiting yet
 			_, err := os.Stat(filepath.Join(dir, fmt.Sprintf("t.%d", number)))
 			return err == nil
 		}, 10*time.Second, time.Millisecond)
@@ -199,8 +199,7 @@ func TestKeepBeatsAndEndsTheWorkWhenTheLeaseIsLost(t *testing.T) {
 	require.Error(t, lease.Keep(context.Background()).Err())
 }
 
-// The lock of a process shows its death to others of its host at once, and is not used by
-// other hosts.
+// A process's lock shows its death to other processes of its host at once. Other hosts do not use the lock.
 func TestADeadProcessOfTheSameHostIsSeenAtOnce(t *testing.T) {
 	dir, clock := t.TempDir(), newManualClock()
 	dying := openLeases(t, files.OS{}, dir, LeaseOptions{Owner: "ann", Clock: clock, Host: "here"})
@@ -212,7 +211,7 @@ func TestADeadProcessOfTheSameHostIsSeenAtOnce(t *testing.T) {
 		_, err = l.Take("t")
 		require.ErrorIs(t, err, ErrTaken)
 	}
-	require.NoError(t, dying.lock.Close()) // as the kernel does
+	require.NoError(t, dying.lock.Close()) // as the kernel does at a process's death
 	_, err = far.Take("t")
 	require.ErrorIs(t, err, ErrTaken)
 	lease, err := near.Take("t")
@@ -223,7 +222,7 @@ func TestADeadProcessOfTheSameHostIsSeenAtOnce(t *testing.T) {
 	require.NoError(t, far.Close())
 	require.Empty(t, names(t, dir))
 
-	// The lock of a process that was killed without a lease goes at the next OpenLeases.
+	// The next OpenLeases on the same host removes the lock of a process that was killed without a lease.
 	dying = openLeases(t, files.OS{}, dir, LeaseOptions{Clock: clock, Host: "here"})
 	lease, err = dying.Take("t")
 	require.NoError(t, err)
@@ -237,7 +236,7 @@ func TestADeadProcessOfTheSameHostIsSeenAtOnce(t *testing.T) {
 	require.Empty(t, names(t, dir))
 }
 
-// duringLock calls a function while a lock is tested.
+// duringLock calls a function during each test of a lock.
 type duringLock struct {
 	files.FS
 	call func()
@@ -255,7 +254,7 @@ func (d *duringLock) Locked(path string) (bool, error) {
 	return held, err
 }
 
-// Processes that test the lock of a dead holder at the same time all find it dead.
+// Processes that test a dead holder's lock at the same time all report it dead.
 func TestADeadHolderIsSeenByAllAtOnce(t *testing.T) {
 	dir, o := t.TempDir(), LeaseOptions{Clock: newManualClock(), Host: "here"}
 	dying := openLeases(t, files.OS{}, dir, o)
@@ -340,7 +339,7 @@ func TestADiskThatCannotBeWrittenIsNamed(t *testing.T) {
 	require.NotErrorIs(t, err, ErrTaken)
 }
 
-// lifeOfALease takes, beats and releases, and returns the first error.
+// lifeOfALease takes, renews and releases a lease, and returns the first error.
 func lifeOfALease(fsys files.FS, dir string, clock Clock) (took bool, err error) {
 	l, err := OpenLeases(fsys, dir, LeaseOptions{Random: rand.Reader, Clock: clock, Host: "here"})
 	if err != nil {
@@ -354,8 +353,7 @@ func lifeOfALease(fsys files.FS, dir string, clock Clock) (took bool, err error)
 	return true, errors.Join(lease.Beat(), lease.Beat(), lease.Release())
 }
 
-// After a fault at any operation another process gets the task in the end, and no file is
-// left.
+// After a fault at any operation, another process eventually gets the task, and no file remains.
 func TestAFaultAtAnyOperationIsAnErrorAndDelaysAtMost(t *testing.T) {
 	counting := faults.New(files.OS{}, 0, faults.Fail)
 	_, err := lifeOfALease(counting, t.TempDir(), newManualClock())
@@ -378,7 +376,7 @@ func TestAFaultAtAnyOperationIsAnErrorAndDelaysAtMost(t *testing.T) {
 	}
 }
 
-// mustInherit takes the task that a process has left.
+// mustInherit takes the task that a process left, and checks that no file remains.
 func mustInherit(t *testing.T, dir string, clock *manualClock, what string) {
 	require.NoError(t, os.MkdirAll(dir, 0o777))
 	heir := openLeases(t, files.OS{}, dir, LeaseOptions{Clock: clock, Host: "there"})

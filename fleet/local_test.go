@@ -31,8 +31,8 @@ func TestLocalWorkersShareTheMachine(t *testing.T) {
 	require.Contains(t, b.command(0).Env, "GRAFT_THREADS=7")
 }
 
-// fewProcesses shows of the machine's processes only this test's parent, and so the same operations every
-// time. A batch that is started for the first time has no processes that are to be found.
+// fewProcesses shows only this test's parent process, so the operations are the same every time. A batch that starts
+// for the first time has no processes to find.
 type fewProcesses struct{ files.OS }
 
 func (f fewProcesses) ReadDir(path string) ([]fs.DirEntry, error) {
@@ -43,8 +43,7 @@ func (f fewProcesses) ReadDir(path string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// After a failed write while a batch is started, a second start has all workers, and
-// Cancel leaves none.
+// If a write fails during the start of a batch, a second start has all workers, and Cancel leaves none.
 func TestAFaultWhileABatchIsStartedLosesNoProcess(t *testing.T) {
 	clock := NewClock(time.Now)
 	start := func(fsys files.FS, folder string) (*Fleet, error) {

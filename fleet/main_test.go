@@ -9,11 +9,11 @@ import (
 // long runs the tests that take minutes.
 var long = os.Getenv("GRAFT_LONG") != ""
 
-// asToy is set by the tests of package fleet_test: the binary may have been started as
-// a process of the conformance suite.
+// asToy runs the binary as a process of the conformance suite, if it was started as one. The tests of package
+// fleet_test set it.
 var asToy func(Clock) (code int, ok bool)
 
-// after is run when all tests are.
+// after holds the functions to run after all tests.
 var after []func()
 
 func TestMain(m *testing.M) {

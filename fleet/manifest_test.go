@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// matchGolden compares with a file of testdata.
+// matchGolden compares a text with a file of testdata.
 func matchGolden(t *testing.T, path, text string) {
 	if *update {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
@@ -57,7 +57,7 @@ func must(t *testing.T, value any) []byte {
 	return text
 }
 
-// asJSON converts YAML to the values of JSON.
+// asJSON converts YAML to JSON values.
 func asJSON(t require.TestingT, text string) (value any) {
 	var read any
 	require.NoError(t, yaml3.Unmarshal([]byte(text), &read), text)
@@ -67,7 +67,7 @@ func asJSON(t require.TestingT, text string) (value any) {
 	return value
 }
 
-// Any words read back from the YAML, and Kubernetes does not expand them.
+// Any text reads back from the YAML, and Kubernetes does not expand it.
 func TestWordsOfAManifestAreReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.StringOf(rapid.OneOf(
@@ -78,15 +78,14 @@ func TestWordsOfAManifestAreReadBack(t *testing.T) {
 	require.Equal(t, "$$(A) $$$$ $$5", unexpanded("$(A) $$ $5"))
 }
 
-// Other readers, if installed. That of kubectl knows the fields of a job, and drops
-// unknown ones.
+// Other readers, if installed, read all fields of a manifest. kubectl drops fields that a job does not have.
 func TestOthersReadTheManifest(t *testing.T) {
 	b, o := fullManifest()
 	text, err := Manifest(b, o)
 	require.NoError(t, err)
 	path := t.TempDir() + "/job.yaml"
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
-	other := path + ".other" // kubectl prints what it has changed
+	other := path + ".other" // kubectl prints a manifest only if it changes it
 	require.NoError(t, os.WriteFile(other, []byte(strings.Replace(text, o.Image, "other", 1)), 0o666))
 	for name, call := range map[string][]string{
 		"python3-yaml": {"python3", "-c",
@@ -105,7 +104,7 @@ func TestOthersReadTheManifest(t *testing.T) {
 	}
 }
 
-// mustHold finds all of our fields in theirs, which may have more.
+// mustHold requires that theirs has all fields of ours; it may have more.
 func mustHold(t *testing.T, theirs, ours any, at string) {
 	switch ours := ours.(type) {
 	case map[string]any:

@@ -19,15 +19,15 @@ import (
 	"graft/internal/files"
 )
 
-// cluster is the Slurm of this package, started by the first test that needs it.
+// cluster is the Slurm cluster of this package. The first test that needs it starts it.
 var cluster struct {
 	sync.Once
 	*fleettest.Cluster
 	err error
 }
 
-// needSlurm starts the cluster and points Slurm's programs to it. If that is impossible,
-// the test is skipped; in CI it fails.
+// needSlurm starts the cluster and points Slurm's programs to it. If that is impossible, the test is skipped, or fails
+// in CI.
 func needSlurm(t *testing.T) {
 	fleettest.NeedSlurm(t)
 	cluster.Do(func() {
@@ -43,14 +43,14 @@ func slurmHarness() fleettest.Harness {
 	return fleettest.Harness{Engine: "slurm", Clock: fleet.NewClock(time.Now), Timeout: 2 * time.Minute}
 }
 
-// call runs a program of Slurm's.
+// call runs a Slurm program.
 func call(t *testing.T, name string, args ...string) string {
 	out, err := exec.Command(name, args...).CombinedOutput()
 	require.NoError(t, err, "%s %v: %s", name, args, out)
 	return strings.TrimSpace(string(out))
 }
 
-// allIdle waits until all nodes can be used.
+// allIdle waits until all nodes are idle.
 func allIdle(t *testing.T, h fleettest.Harness) {
 	h.Await(t, "all nodes are idle", func() bool {
 		out, _ := exec.Command("sinfo", "-h", "-N", "-o", "%t").Output()
@@ -79,7 +79,7 @@ func TestSlurmRefusesWithARemedy(t *testing.T) {
 	}
 }
 
-// Each worker sees as many GPUs as it has asked for.
+// Each worker gets the number of GPUs that it requests.
 func TestSlurmDealsOutDevices(t *testing.T) {
 	needSlurm(t)
 	h := slurmHarness()
@@ -106,8 +106,7 @@ func TestSlurmWorkerIsKilled(t *testing.T) {
 	require.LessOrEqual(t, fleettest.Count(t, b, "starts"), tasks+1)
 }
 
-// The controller is killed right after it has accepted a batch. Whether it remembers the
-// batch or not, all tasks are done.
+// The controller is killed right after it accepts a batch. All tasks are done, whether it remembers the batch or not.
 func TestSlurmControllerIsKilledAfterASubmission(t *testing.T) {
 	needSlurm(t)
 	h := slurmHarness()
@@ -123,9 +122,8 @@ func TestSlurmControllerIsKilledAfterASubmission(t *testing.T) {
 	mend(t, h)
 }
 
-// mend resumes nodes that the controller has drained, as administrators do. One usable
-// node is enough: the controller drops jobs that it wrongly believes to run only after a
-// minute.
+// mend resumes nodes that the controller drained, as administrators do, and waits until all are usable. Busy nodes
+// count: for a minute, the controller keeps jobs that it wrongly believes to run.
 func mend(t *testing.T, h fleettest.Harness) {
 	h.Await(t, "the nodes are back", func() bool {
 		_ = exec.Command("scontrol", "update", "nodename=n[1-4]", "state=resume").Run()
@@ -140,8 +138,8 @@ func mend(t *testing.T, h fleettest.Harness) {
 	})
 }
 
-// The controller forgets the batch and reuses its number: the other job is left alone, by
-// Cancel too, and the workers are restarted.
+// The controller forgets the batch and reuses its job number. Supervise and Cancel leave the other job alone, and the
+// workers are restarted.
 func TestSlurmReusesAJobNumber(t *testing.T) {
 	needSlurm(t)
 	h := slurmHarness()
@@ -149,7 +147,7 @@ func TestSlurmReusesAJobNumber(t *testing.T) {
 	b := h.NewBatch(t, "plain", 2, tasks, 300*time.Millisecond)
 	f := h.Start(t, b)
 	number := f.Handle().Jobs[0]
-	// The controller no longer knows the number.
+	// Make the controller forget the number.
 	call(t, "scancel", "--name="+b.Key)
 	h.Await(t, "it has ended", func() bool { return fleettest.Live(t, f) == 0 })
 	require.NoError(t, syscall.Kill(cluster.Daemon(t, "slurmctld"), syscall.SIGKILL))
@@ -177,7 +175,7 @@ func TestSlurmReusesAJobNumber(t *testing.T) {
 	call(t, "scancel", "--name=other")
 }
 
-// A node fails with all its processes, and stays away for a while.
+// A node is lost for a while, alone or with all its processes.
 func TestSlurmNodeIsLost(t *testing.T) {
 	needSlurm(t)
 	if !fleet.Long() {
@@ -191,7 +189,7 @@ func TestSlurmNodeIsLost(t *testing.T) {
 func loseNode(t *testing.T, all bool) {
 	h := slurmHarness()
 	const tasks = 60
-	h.Resources = fleet.Resources{CPUs: 4} // one worker to a node
+	h.Resources = fleet.Resources{CPUs: 4} // one worker per node
 	b := h.NewBatch(t, "plain", 3, tasks, 3*time.Second)
 	f := h.Start(t, b)
 	h.Await(t, "all work", func() bool { return fleettest.Count(t, b, "starts") >= 3 })
@@ -218,7 +216,7 @@ func loseNode(t *testing.T, all bool) {
 	mend(t, h)
 }
 
-// Slurm ends a worker at its time limit and does not restart it; Supervise does.
+// Slurm ends a worker at its time limit and does not restart it. Supervise restarts it.
 func TestSlurmTimeIsOver(t *testing.T) {
 	needSlurm(t)
 	if !fleet.Long() {

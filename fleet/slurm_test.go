@@ -17,7 +17,7 @@ import (
 	"graft/internal/files"
 )
 
-// A shell reads what was quoted as it was.
+// A shell reads quoted words back unchanged.
 func TestQuotedWordsAreReadBackByTheShell(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	require.NoError(t, err)
@@ -87,9 +87,9 @@ func TestWrongBatchesAreRefusedWithAllFaults(t *testing.T) {
 	require.ErrorContains(t, err, "expected one of: local, slurm")
 }
 
-// answers is a fake Slurm with given answers, which records the requests.
+// answers is a fake Slurm with fixed answers that records the requests.
 type answers struct {
-	squeue, sbatch []any // texts or errors, the last one again and again
+	squeue, sbatch []any // texts or errors; the last one repeats
 	asked          []string
 }
 
@@ -138,7 +138,7 @@ func TestSubmitStartsWhatDoesNotLive(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers answers
 		jobs    []string
-		array   string // empty where nothing is to be submitted
+		array   string // empty if nothing is submitted
 	}{
 		"nothing lives": {answers{squeue: []any{""}, sbatch: []any{"8\n"}}, []string{"8"}, "--array=0-1"},
 		"all live":      {answers{squeue: []any{row0 + row1}}, []string{"7"}, ""},
@@ -194,8 +194,8 @@ func TestPollTranslatesStates(t *testing.T) {
 		line("NODE_FAIL", "1"):                  Again,
 		line("PREEMPTED", "0"):                  Again,
 		line("CANCELLED", "15"):                 Stopped,
-		"6|0|RUNNING|0|n1|None|k|\n":            Unknown, // not of the handle
-		"7|0|RUNNING|0|n1|None|stranger|\n":     Unknown, // the number was handed out again
+		"6|0|RUNNING|0|n1|None|k|\n":            Unknown, // not in the handle
+		"7|0|RUNNING|0|n1|None|stranger|\n":     Unknown, // the number was reused
 		"7|5|RUNNING|0|n1|None|k|\n":            Unknown, // no such worker
 		"7|N/A|RUNNING|0|n1|None|k|\n":          Unknown, // no array
 		line("FAILED", "256") + row8("RUNNING"): Running,
@@ -246,7 +246,7 @@ type scripted struct {
 	submits   [][]int
 	onSubmit  func(s *scripted, only []int) error
 	cancels   int
-	stubborn  bool // its workers do not end
+	stubborn  bool // workers do not end after Cancel
 }
 
 func (s *scripted) Submit(_ context.Context, b Batch) (Handle, error) {
@@ -271,7 +271,7 @@ func (s *scripted) Cancel(ctx context.Context, _ Handle) error {
 	return ctx.Err()
 }
 
-// onScript is a fleet of two workers on a scripted engine, with a clock that does not wait.
+// onScript starts a fleet of two workers on a scripted engine, with a clock that does not wait.
 func onScript(t *testing.T, s *scripted) *Fleet {
 	s.states = []WorkerState{{Worker: 0, State: Running}, {Worker: 1, State: Running}}
 	known := engines
@@ -294,7 +294,7 @@ func (h *jumpingClock) Wait(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// lefts returns the counts of a list, and then its last one.
+// lefts returns a function that returns the counts in order and repeats the last one.
 func lefts(counts ...int) func() (int, error) {
 	return func() (int, error) {
 		n := counts[0]
@@ -333,7 +333,7 @@ func TestSuperviseRestartsWorkers(t *testing.T) {
 	}
 }
 
-// Workers that do not end after Cancel do not block Supervise once all tasks are done.
+// Workers that ignore Cancel do not block Supervise once all tasks are done.
 func TestSuperviseEndsBesideHungWorkers(t *testing.T) {
 	s := &scripted{stubborn: true}
 	f := onScript(t, s)
@@ -344,7 +344,7 @@ func TestSuperviseEndsBesideHungWorkers(t *testing.T) {
 	require.Contains(t, notes, "workers did not exit within 1m0s of cancellation; continuing without them")
 }
 
-// Missing programs are an error at once, without Patience.
+// A missing program is an error at once, without retries.
 func TestSuperviseFailsAtOnceWithoutPrograms(t *testing.T) {
 	s := &scripted{}
 	f := onScript(t, s)
@@ -353,8 +353,7 @@ func TestSuperviseFailsAtOnceWithoutPrograms(t *testing.T) {
 		SuperviseOptions{Note: func(string) { t.Error("it was tried again") }}), exec.ErrNotFound)
 }
 
-// Another engine may continue a batch if none of its workers lives, or if its engine
-// cannot be asked and has not started any.
+// Another engine can continue a batch once its engine reports that no worker lives.
 func TestAnotherEngineContinuesABatch(t *testing.T) {
 	s := &scripted{}
 	f := onScript(t, s)
@@ -378,8 +377,8 @@ func TestAnotherEngineContinuesABatch(t *testing.T) {
 	require.Empty(t, other.Handle().Jobs)
 }
 
-// Workers that ended after the last task, which was done after the count, are not
-// restarted.
+// Supervise counts again before it restarts ended workers, and does not restart them if the last task was done
+// meanwhile.
 func TestSuperviseCountsAgainWhenWorkersHaveEnded(t *testing.T) {
 	s := &scripted{}
 	f := onScript(t, s)
@@ -389,7 +388,7 @@ func TestSuperviseCountsAgainWhenWorkersHaveEnded(t *testing.T) {
 	require.Empty(t, s.submits)
 }
 
-// A count that is old at each look restarts nobody, also while others run.
+// An outdated count restarts no worker, even while others run.
 func TestSuperviseRecountsBeforeItRestarts(t *testing.T) {
 	s := &scripted{}
 	f := onScript(t, s)
@@ -445,7 +444,7 @@ func TestSuperviseRetriesAnEngineThatDoesNotAnswer(t *testing.T) {
 	require.Equal(t, 4, failures)
 }
 
-// The journal remembers ends that an engine has forgotten, for Attach as well.
+// The journal keeps worker states that an engine has forgotten, also for Attach.
 func TestTheJournalRemembersWhatEnginesForget(t *testing.T) {
 	s := &scripted{}
 	f := onScript(t, s)

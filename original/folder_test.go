@@ -23,7 +23,7 @@ func write(t testing.TB, text string, path ...string) {
 	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 }
 
-// readPublished reads a folder of the original's, or the test is left out.
+// readPublished reads a folder of the original, or skips the test.
 func readPublished(t testing.TB, name string) *original.Folder {
 	path := filepath.Join(originals, name)
 	if _, err := os.Stat(path); err != nil {
@@ -34,7 +34,7 @@ func readPublished(t testing.TB, name string) *original.Folder {
 	return l
 }
 
-// metric is the metric of a file; nil if there is none.
+// metric returns the metric of a file, or nil.
 func metric(l *original.Folder, file string) *original.Metric {
 	for k := range l.Metrics {
 		if l.Metrics[k].File == file {
@@ -76,7 +76,7 @@ func TestLegacyStartingWeights(t *testing.T) {
 	require.Len(t, metric(l, "training0.epoch.test_acc").Rows, 6)
 }
 
-// legacyFolder is a small folder such as the original leaves.
+// legacyFolder writes a small folder like the ones that the original leaves.
 func legacyFolder(t testing.TB) string {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -7,8 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Rows and logs of the original end in an error or in values, and no line of a
-// log is lost.
+// Rows and logs of the original give an error or values, and the parser loses no line of a log.
 func FuzzLegacy(f *testing.F) {
 	f.Add("26,329.99497151374817,0.7194")
 	f.Add("0,2.24,[1.0, 0.0]")

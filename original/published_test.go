@@ -20,8 +20,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// publishedTrees are the original's tables as trees, or none where they are not at
-// hand.
+// publishedTrees returns the original's tables as trees, or none if they are not available.
 func publishedTrees(t testing.TB) []*simulation.Tree {
 	profile, err := clock.FindProfile("v100-original")
 	require.NoError(t, err)
@@ -45,8 +44,8 @@ func publishedTrees(t testing.TB) []*simulation.Tree {
 	return trees
 }
 
-// One policy learns the original's tables, all of them together, from nothing: it
-// hardly regrets anything, in no table and with no seed.
+// One policy learns all of the original's tables from scratch: its regret is small, and no table ranks in the lower
+// half with any seed.
 func TestOnePolicyForThePublishedTables(t *testing.T) {
 	trees := publishedTrees(t)
 	if len(trees) == 0 {

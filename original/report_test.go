@@ -19,14 +19,14 @@ import (
 	"graft/simulation/treetest"
 )
 
-// scripted returns the shares of each decision.
+// scripted is a decider with fixed probabilities for each decision.
 type scripted [][]float64
 
 func (s scripted) Weigh(_ context.Context, m evaluation.Point) ([]float64, error) {
 	return s[len(m.Prefix)], nil
 }
 
-// falling are sixteen accuracies of which the fifth is the best and two are equal.
+// falling holds sixteen accuracies: the fifth is the best and two are equal.
 var falling = []float64{0.5, 0.25, 0.5, 0.125, 0.75, 0.625, 0.1, 0.2, 0.3, 0.4, 0.45, 0.35, 0.15, 0.05, 0.01, 0.00001}
 
 func convNet2(t *testing.T) *model.Network {
@@ -128,7 +128,7 @@ func TestPoliciesThatDoNotFitATable(t *testing.T) {
 	}
 }
 
-// legacyPolicy is a policy of the original system kind that knows a network.
+// legacyPolicy returns a policy of the original system whose vocabulary covers a network.
 func legacyPolicy(t *testing.T, network string, actions int) original.StepPolicy {
 	n, err := model.Zoo(network, model.ZooOptions{})
 	require.NoError(t, err)

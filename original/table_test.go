@@ -17,7 +17,7 @@ import (
 	"graft/torch/pickle/pickletest"
 )
 
-// published are the original's tables, or none where they are not at hand.
+// published returns the paths of the original's tables, or none if they are not available.
 func published(t testing.TB) []string {
 	paths, err := filepath.Glob("../../shared/reference/adaptation/simulations/*/data.pkl")
 	require.NoError(t, err)
@@ -58,7 +58,7 @@ func TestPublishedTables(t *testing.T) {
 	}
 }
 
-// legacy is a pickle of two sequences, of which change makes the second another.
+// legacy is a pickle of two sequences; change modifies the second.
 func legacy(t *testing.T, change func(actions pickle.Tuple, fields *pickle.Dict)) *bytes.Buffer {
 	all, err := pickletest.Dict()
 	require.NoError(t, err)
@@ -106,7 +106,7 @@ func TestFaultyLegacyTables(t *testing.T) {
 			require.ErrorContains(t, err, c.says)
 		})
 	}
-	// The first sequence once more: pickles end in the opcodes for entries and for the end.
+	// Repeat the first sequence. Pickles end in the opcodes for entries and for the end.
 	whole := legacy(t, func(pickle.Tuple, *pickle.Dict) {}).Bytes()
 	const head, tail = 4, 2
 	twice := append(bytes.Clone(whole[:len(whole)-tail]), whole[head:]...)

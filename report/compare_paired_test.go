@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// paired makes a row of two columns, whose values are paired if their seeds are equal.
+// paired compares two columns; values with equal seeds are paired.
 func paired(a, b []float64, seeds []int64) *comparedQuantity {
 	q := &comparedQuantity{Better: "less", paired: true, Cells: []*comparedValue{
 		{values: a, seeds: []int64{1, 2, 3}}, {values: b, seeds: seeds}}}
@@ -15,7 +15,7 @@ func paired(a, b []float64, seeds []int64) *comparedQuantity {
 	return q
 }
 
-// The p-values were computed by hand: the t-test with two degrees of freedom has a closed form.
+// The expected p-values were computed by hand: the t-test with two degrees of freedom has a closed form.
 func TestColumnsArePairedBySeed(t *testing.T) {
 	first, equal := []float64{10, 20, 30}, []int64{1, 2, 3}
 	second := paired(first, []float64{11, 21, 31.5}, equal).Cells[1] // differences 1, 1, 1.5

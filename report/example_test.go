@@ -14,7 +14,7 @@ import (
 	"graft/simulation/tables/tabletest"
 )
 
-// A run folder is opened, its outcome is printed, and its figures are drawn into memory.
+// The example opens a run folder, prints its outcome, and draws its figures into memory.
 func Example() {
 	folder, err := os.MkdirTemp("", "table")
 	must(err)

@@ -25,7 +25,7 @@ func TestRegisteredAndUnknownEventsAreShown(t *testing.T) {
 		{Name: "unheard of", Detail: "2 devices, 0 parameters"}}, job.timeline().Events)
 }
 
-// A job that grew and trained for a few epochs gets a note.
+// A report notes growth in a training of only a few epochs.
 func TestGrowthInFewEpochsIsNoted(t *testing.T) {
 	for epochs, noted := range map[int]bool{0: true, 2: true, 3: false, 30: false} {
 		d, text := &document.Document{}, &strings.Builder{}
@@ -35,7 +35,7 @@ func TestGrowthInFewEpochsIsNoted(t *testing.T) {
 	}
 }
 
-// Long lists of settings are broken over lines of a terminal, whole.
+// Long lists of settings are wrapped in a terminal, and remain complete.
 func TestLongSettingsAreWrapped(t *testing.T) {
 	list := "[" + strings.Repeat(`"runs/a-scenario/table", `, 40) + `"runs/last/table"]`
 	short := "[]"

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Commands can be given to a shell as they stand.
+// A command can be pasted into a shell unchanged.
 func TestShellWord(t *testing.T) {
 	for word, want := range map[string]string{"run.seed=1": "run.seed=1", "a b": "'a b'", "it's": `'it'\''s'`,
 		"": "''"} {

@@ -11,7 +11,7 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// Reports say where several choices tie for the best, of tables and of the arms of a comparison.
+// Reports state ties for the best choice, for tables and for the arms of a comparison.
 func TestTiesAreStated(t *testing.T) {
 	c := &evaluation.Comparison{Against: "best fixed",
 		Standings: []evaluation.Standing{{Policy: "best fixed"}, {Policy: "never"}}}

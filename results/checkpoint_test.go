@@ -18,7 +18,7 @@ import (
 
 func nothing(*results.CheckpointWriter) error { return nil }
 
-// sections writes a checkpoint with this text for weights.
+// sections returns a function that writes a checkpoint with the given text as weights.
 func sections(text string) func(*results.CheckpointWriter) error {
 	return func(w *results.CheckpointWriter) error {
 		out, err := w.Section("weights")
@@ -112,14 +112,14 @@ func TestTheLastGoodCheckpointsAreKept(t *testing.T) {
 	require.ErrorContains(t, err, "000006-next.ckpt")
 }
 
-// damage changes one bit.
+// damage flips one bit of a file.
 func damage(t testing.TB, path string) {
 	data := []byte(read(t, path))
 	data[len(data)/2] ^= 4
 	write(t, string(data), path)
 }
 
-// A checkpoint with any bit changed, or truncated anywhere, is refused.
+// A checkpoint with a changed bit, or truncated anywhere, is refused.
 func TestEveryDamageIsFound(t *testing.T) {
 	run := newRun(t)
 	require.NoError(t, run.SaveCheckpoint("x", sections("w")))
@@ -191,8 +191,7 @@ func many(w *results.CheckpointWriter) error {
 	return nil
 }
 
-// Rewind restores tables and logs to a checkpoint, to the bit. It leaves the program's
-// log and other files alone.
+// Rewind restores tables and logs to a checkpoint, bit for bit. It leaves the program's log and other files alone.
 func TestRewind(t *testing.T) {
 	run := newRun(t)
 	step := func(k int) {

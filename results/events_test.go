@@ -29,13 +29,13 @@ type watched struct {
 	epoch int
 }
 
-// now is a machine's clock.
+// now is a clock that advances 1 ms per call.
 func (w *watched) now() time.Time {
 	w.ticks++
 	return time.UnixMilli(1_700_000_000_000 + int64(w.ticks)).UTC()
 }
 
-// do starts or resumes the run, for at most so many epochs.
+// do starts or resumes the run, for at most the given number of epochs.
 func (w *watched) do(most int) error {
 	run, err := results.Open(w.fsys, w.path)
 	if errors.Is(err, results.ErrNoRun) {
@@ -84,8 +84,7 @@ func (w *watched) step(run *results.Run, events *results.Events) error {
 	return run.SaveCheckpoint("epoch", func(c *results.CheckpointWriter) error { return c.JSON("epoch", w.epoch+1) })
 }
 
-// shown are the figures and texts that a TensorBoard shows after it has read these
-// events.
+// shown returns the figures and texts that TensorBoard shows after it reads the events.
 func shown(events []tensorboard.Event) (list []string) {
 	var kept []tensorboard.Event
 	for _, e := range events {
@@ -126,8 +125,8 @@ func wholeEvents(t *testing.T) []string {
 	return want
 }
 
-// After a fault at any operation the resumed run shows every step once, to a TensorBoard
-// that starts at the end and to one that was open all the time.
+// After a fault at any operation, the resumed run shows every step once: in a TensorBoard that starts at the end, and
+// in one that was open throughout.
 func TestEventsSurviveEveryFault(t *testing.T) {
 	want := wholeEvents(t)
 	counting := faults.New(unsynced{}, 0, faults.Fail)
@@ -137,7 +136,7 @@ func TestEventsSurviveEveryFault(t *testing.T) {
 	for _, kind := range everyKind {
 		for k, op := range ops {
 			if kind == faults.Torn && op.Name != "write" {
-				continue // the effect of Fail
+				continue // same as Fail
 			}
 			path := filepath.Join(t.TempDir(), "run")
 			_ = (&watched{fsys: faults.New(unsynced{}, k+1, kind), path: path}).do(epochs)
@@ -147,7 +146,7 @@ func TestEventsSurviveEveryFault(t *testing.T) {
 			after := eventsOf(t, path)
 			require.Equal(t, want, shown(after), "%s at %d", kind, k+1)
 			fresh := 0
-			for after[len(after)-1-fresh].Version == "" { // events of the last process
+			for after[len(after)-1-fresh].Version == "" { // count events of the last process
 				fresh++
 			}
 			require.Equal(t, want, shown(append(before, after[len(after)-1-fresh:]...)), "%s at %d, seen live",
@@ -156,7 +155,7 @@ func TestEventsSurviveEveryFault(t *testing.T) {
 	}
 }
 
-// A run may be stopped often, inside a record and after its checkpoint.
+// A run can be stopped several times, inside a record and after its checkpoint.
 func TestEventsOfAResumedRun(t *testing.T) {
 	want := wholeEvents(t)
 	w := &watched{fsys: files.OS{}, path: filepath.Join(t.TempDir(), "run")}
@@ -179,7 +178,7 @@ func TestEventsOfAResumedRun(t *testing.T) {
 	require.Empty(t, s.Tables)
 }
 
-// A run goes on after its event files were deleted.
+// A run continues after its event files are deleted.
 func TestEventFilesMayBeDeleted(t *testing.T) {
 	w := &watched{fsys: files.OS{}, path: filepath.Join(t.TempDir(), "run")}
 	require.NoError(t, w.do(3))

@@ -18,8 +18,7 @@ import (
 
 var everyKind = []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash}
 
-// unsynced is a file system without syncs: these tests kill processes, not machines,
-// thousands of times.
+// unsynced is a file system without syncs, for speed: these tests kill processes, not machines.
 type unsynced struct{ files.OS }
 
 type unsyncedFile struct{ files.File }
@@ -37,12 +36,12 @@ func skipSync(f files.File, err error) (files.File, error) {
 	return unsyncedFile{f}, nil
 }
 
-// job is a run of a few epochs, with the writes that were acknowledged.
+// job is a run of a few epochs that records its acknowledged writes.
 type job struct {
 	fsys  files.FS
 	path  string
 	run   *results.Run
-	epoch int // the next one
+	epoch int // next epoch
 	keep  int // checkpoints kept
 
 	created bool
@@ -83,7 +82,7 @@ func (j *job) train() error {
 	return nil
 }
 
-// resume goes back to the last checkpoint.
+// resume rewinds the run to the last checkpoint.
 func (j *job) resume() error {
 	c, err := j.run.LoadCheckpoint()
 	if errors.Is(err, results.ErrNoCheckpoint) {
@@ -122,7 +121,7 @@ func (j *job) step() error {
 	return err
 }
 
-// whole are the files of an undisturbed run.
+// whole returns the files of an uninterrupted run.
 func whole(t *testing.T) map[string]string {
 	j := &job{fsys: unsynced{}, path: filepath.Join(t.TempDir(), "run")}
 	require.NoError(t, j.do())
@@ -138,21 +137,20 @@ func left(t *testing.T, path string) map[string]string {
 	return texts
 }
 
-// After a fault at any operation all acknowledged rows are there, the files are a prefix
-// of what was written, and the resumed run ends in the same files.
+// After a fault at any operation, all acknowledged rows are present, and each file is a prefix of the uninterrupted
+// file. The resumed run ends with the same files.
 func TestRunSurvivesEveryFault(t *testing.T) {
 	survive(t, 100, func(string) {})
 }
 
-// A resumed run survives faults too: it cuts torn rows and rewinds.
+// A resumed run survives faults too: it cuts off torn rows and rewinds.
 func TestResumedRunSurvivesEveryFault(t *testing.T) {
 	killed := filepath.Join(t.TempDir(), "run")
 	makeKilled(t, killed)
 	survive(t, 80, func(path string) { require.NoError(t, os.CopyFS(path, os.DirFS(killed))) })
 }
 
-// makeKilled makes a run that was killed inside a row, with a damaged checkpoint after a
-// good one.
+// makeKilled writes a run that was killed inside a row, with a good checkpoint before a damaged one.
 func makeKilled(t *testing.T, path string) {
 	j := &job{fsys: unsynced{}, path: path, keep: 2}
 	require.NoError(t, j.do())
@@ -162,8 +160,7 @@ func makeKilled(t *testing.T, path string) {
 	write(t, "half", path, ".outcome.json.0.tmp")
 }
 
-// survive injects each kind of fault at each operation of a job that continues what
-// prepare has made.
+// survive injects each kind of fault at each operation of a job that continues the work of prepare.
 func survive(t *testing.T, atLeast int, prepare func(path string)) {
 	want := whole(t)
 	path := filepath.Join(t.TempDir(), "run")
@@ -177,7 +174,7 @@ func survive(t *testing.T, atLeast int, prepare func(path string)) {
 			t.Parallel()
 			for k, op := range ops {
 				if kind == faults.Torn && op.Name != "write" {
-					continue // the effect of Fail
+					continue // same as Fail
 				}
 				path := filepath.Join(t.TempDir(), "run")
 				prepare(path)
@@ -231,7 +228,7 @@ func checkLeft(t *testing.T, j *job, table string) {
 	require.NoError(t, errors.Join(c.Close(), run.Close()))
 }
 
-// Create with Force loses neither run.
+// Create with Force keeps the old run, whatever fails.
 func TestForceSurvivesEveryFault(t *testing.T) {
 	for _, kind := range everyKind {
 		reached := true
@@ -258,7 +255,7 @@ func TestForceSurvivesEveryFault(t *testing.T) {
 	}
 }
 
-// After a write has failed a table takes no more, so no row follows half of one.
+// After a failed write, a table accepts no more rows, so no row follows a torn one.
 func TestNoRowFollowsATornOne(t *testing.T) {
 	for _, kind := range everyKind {
 		t.Run(kind.String(), func(t *testing.T) {
@@ -294,7 +291,7 @@ func appendTwo(t *testing.T, fsys files.FS, path string) (*results.Run, *results
 	return run, table
 }
 
-// A checkpoint that is saved stays saved when older ones cannot be deleted.
+// A saved checkpoint remains saved if older ones cannot be deleted.
 func TestPruningMayFail(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run")
 	for at := 1; ; at++ {
@@ -321,7 +318,7 @@ func TestPruningMayFail(t *testing.T) {
 	}
 }
 
-// muted is a file system on which the program's log fails, at once or after some lines.
+// muted is a file system on which the program's log fails to open, or fails after some lines.
 type muted struct {
 	unsynced
 	lines int // lines before it fails; negative fails to open
@@ -352,7 +349,7 @@ func (m *muted) Append(path string) (files.File, error) {
 	return mutedFile{f, &m.lines}, nil
 }
 
-// A run goes on without its program's log, and writes it again later.
+// A run continues if its program's log fails, and writes the log again after it is reopened.
 func TestRunsWithoutAProgramLog(t *testing.T) {
 	for _, lines := range []int{-1, 0, 1} {
 		path := filepath.Join(t.TempDir(), "run")

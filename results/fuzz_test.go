@@ -16,7 +16,7 @@ import (
 	"graft/internal/files"
 )
 
-// Any file gives an error or sections inside of it.
+// Reading any bytes as a checkpoint gives an error or sections within the file.
 func FuzzCheckpoint(f *testing.F) {
 	var good bytes.Buffer
 	require.NoError(f, writeCheckpoint(&good, map[string]Mark{"a.csv": {Rows: 1}}, func(w *CheckpointWriter) error {
@@ -27,8 +27,8 @@ func FuzzCheckpoint(f *testing.F) {
 	f.Add([]byte(`{"sections": [{"name": "a", "length": 9223372036854775807}, {"name": "b", "length": 1}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkFuzzed(t, data)
-		// The checksum would stop nearly all inputs, so they are also tried with a valid
-		// one, and as the index of a sound file.
+		// The checksum would stop nearly all inputs, so also try them with a valid checksum, and as the index of a
+		// sound file.
 		if len(data) > sha256.Size {
 			body := slices.Clone(data[:len(data)-sha256.Size])
 			sum := sha256.Sum256(body)
@@ -66,7 +66,7 @@ func checkFuzzed(t *testing.T, data []byte) {
 	require.LessOrEqual(t, total, len(data))
 }
 
-// Any file gives an error or columns as long as the table has rows.
+// Reading any bytes as a table gives an error or columns as long as the table.
 func FuzzTable(f *testing.F) {
 	f.Add([]byte("epoch,loss [nats],action,grown\n1,2.5,\"deepen \"\"a\"\",\",true\n,,,\n2,NaN"))
 	f.Add([]byte("a\n-Inf\n1e400\n"))
@@ -96,7 +96,7 @@ func checkColumn(t *testing.T, table *Table, c Column) {
 	}
 }
 
-// Rows read back as they were written.
+// A row reads back as written.
 func FuzzRow(f *testing.F) {
 	f.Add(int64(1), 2.5, `say "no", twice`, true)
 	f.Add(int64(math.MinInt64), math.Inf(-1), "", false)
@@ -144,7 +144,7 @@ func FuzzRunFolder(f *testing.F) {
 	})
 }
 
-// The last rows are those of the whole table, wherever it is cut.
+// The tail of a table equals the last rows of the whole table.
 func FuzzTail(f *testing.F) {
 	f.Add([]byte("a,b [s]\n1,2.5\n2,\"x,\"\"y\"\n"), 1)
 	f.Add([]byte("a\n1\n2\n3\n4"), 2)
@@ -157,7 +157,7 @@ func FuzzTail(f *testing.F) {
 		tail, err := ReadStreamTail(files.OS{}, path, rows)
 		whole, bad := ReadStream(files.OS{}, path)
 		if bad != nil {
-			return // the fault may lie before the end
+			return // the fault may be before the tail
 		}
 		require.NoError(t, err)
 		require.Equal(t, min(rows, whole.Rows), tail.Rows)

@@ -14,7 +14,7 @@ import (
 	"graft/results"
 )
 
-// readers hold all readers of a run's files, by file.
+// readers holds all readers of a run's files, by file name.
 var readers = map[string]func(fsys files.FS, path string) error{
 	"epochs.csv": func(fsys files.FS, path string) error { _, err := results.ReadStream(fsys, path); return err },
 	"tail.csv": func(fsys files.FS, path string) error {
@@ -39,8 +39,7 @@ var readers = map[string]func(fsys files.FS, path string) error{
 	},
 }
 
-// A reader neither waits for a FIFO, nor reads what is too large, nor follows a link out
-// of the folder.
+// A reader does not wait for a FIFO, read an oversized file, or follow a link out of the folder.
 func TestReadersRefuseHostileFiles(t *testing.T) {
 	const tooLarge = 1<<30 + 1
 	secret := filepath.Join(t.TempDir(), "secret")
@@ -61,8 +60,8 @@ func TestReadersRefuseHostileFiles(t *testing.T) {
 	}
 }
 
-// Another process that writes a file of its own in the folder of a run keeps its
-// temporary file while the run is opened; the run's own leftovers go.
+// Opening a run keeps the temporary file of another process that writes into the folder, and removes the run's own
+// leftovers.
 func TestOpenLeavesWhatOthersAreWriting(t *testing.T) {
 	run := newRun(t)
 	stream, err := run.Stream("epochs", []results.Column{{Name: "a"}})

@@ -87,7 +87,7 @@ func TestTrackerRecordsFailures(t *testing.T) {
 	require.Equal(t, 2.0, p.Done)
 }
 
-// However many values a run measures, the file stays small and keeps their shape.
+// The file stays small for any number of measured values, and keeps their shape.
 func TestTrackerBoundsValues(t *testing.T) {
 	dir, clock := t.TempDir(), &stepped{time.Unix(1e9, 0)}
 	tracker := results.NewTracker(files.OS{}, dir, clock.now, "cells")
@@ -109,7 +109,7 @@ func TestTrackerBoundsValues(t *testing.T) {
 	require.Less(t, info.Size(), int64(8<<10))
 }
 
-// Damaged files are errors, never numbers.
+// Damaged progress files are errors.
 func TestReadProgressOfDamagedFiles(t *testing.T) {
 	for name, text := range map[string]string{"empty": "", "torn": `{"done":1,"of`, "negative": `{"done":-1,"of":2}`,
 		"a list": `[1]`, "a word": `{"done":"x"}`, "too large": strings.Repeat(" ", 65<<10) + "{}"} {
@@ -129,7 +129,7 @@ func TestReadProgressOfDamagedFiles(t *testing.T) {
 	require.Equal(t, 1.0, share)
 }
 
-// A file system that fails does not fail the run.
+// Failed writes of progress do not fail the run.
 func TestTrackerIgnoresFailedWrites(t *testing.T) {
 	clock := &stepped{time.Unix(1e9, 0)}
 	tracker := results.NewTracker(files.OS{}, filepath.Join(t.TempDir(), "nowhere"), clock.now, "cells")

@@ -21,7 +21,7 @@ var manifest = results.Manifest{
 
 var options = results.CreateOptions{Config: "seed = 1\n", Resolved: "seed = 1\nbatch = 64\n"}
 
-// newRun makes a run in a folder of its own.
+// newRun creates a run in a new folder.
 func newRun(t testing.TB) *results.Run {
 	run, err := results.Create(files.OS{}, filepath.Join(t.TempDir(), "run"), options, manifest)
 	require.NoError(t, err)
@@ -50,11 +50,11 @@ func read(t testing.TB, path ...string) string {
 	return string(data)
 }
 
-// Create depends on the contents of the path.
+// Create depends on the contents of the folder.
 func TestCreateOnWhatIsThere(t *testing.T) {
 	cases := map[string]struct {
 		there  map[string]string // files by name
-		taken  bool              // without --force
+		taken  bool              // Create succeeds without Force
 		refuse string
 	}{
 		"nothing":         {taken: true},
@@ -122,7 +122,7 @@ func TestForceKeepsEveryRun(t *testing.T) {
 	assert.Equal(t, map[string]uint64{"run.1": 0, "run.2": 1, "run.3": 2, "run": 3}, seedsIn(t, filepath.Dir(path)))
 }
 
-// seedsIn are the seeds of the runs in a folder, by their names.
+// seedsIn returns the seeds of the runs in a folder, by run name.
 func seedsIn(t *testing.T, dir string) map[string]uint64 {
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
@@ -181,7 +181,7 @@ func TestAClosedRunTakesNothing(t *testing.T) {
 	assert.ErrorContains(t, run.Rewind(nil), "the run is closed")
 }
 
-// appendJSON adds a value to a log, and opens it if need be.
+// appendJSON appends a value to a log.
 func appendJSON(run *results.Run, name string, v any) error {
 	lines, err := run.Lines(name)
 	if err == nil {

@@ -21,7 +21,7 @@ type seen struct {
 	Outcome  json.RawMessage // nil before the end
 }
 
-// look reads a run's folder, also while it is written.
+// look reads a run's folder, also during a write.
 func look(t testing.TB, path string) *seen {
 	t.Helper()
 	s := &seen{Tables: map[string]*results.Table{}, Logs: map[string][]json.RawMessage{}}
@@ -45,7 +45,7 @@ func look(t testing.TB, path string) *seen {
 	return s
 }
 
-// A run reads back, also while it is written.
+// A run reads back, also during the run.
 func TestARunIsReadBack(t *testing.T) {
 	run := newRun(t)
 	stream, err := run.Stream("epochs", columns)

@@ -69,7 +69,7 @@ func TestTableReadsWhatAStreamWrote(t *testing.T) {
 	assert.ErrorContains(t, err, `unknown column "time"`)
 }
 
-// Each float64 comes back with the same bits, and as a float.
+// Each float64 reads back with the same bits, and as a float.
 func TestFloatsRoundTrip(t *testing.T) {
 	run := newRun(t)
 	s, err := run.Stream("floats", []results.Column{{Name: "x"}})
@@ -174,7 +174,7 @@ func TestAnExistingTableMustFit(t *testing.T) {
 	s, err := run.Stream("epochs", columns)
 	require.NoError(t, err)
 	require.NoError(t, s.Append(1, nil, "a", true))
-	for range 2 { // open, and then newly opened
+	for range 2 { // while open, and after reopening
 		_, err = run.Stream("epochs", columns[:2])
 		require.ErrorContains(t, err, "epochs.csv:1: the columns are")
 		other := append([]results.Column{{Name: "epoch"}}, columns[1:]...)
@@ -261,7 +261,7 @@ func TestBufferedRowsWait(t *testing.T) {
 	assert.Equal(t, 5, rows())
 }
 
-// Many goroutines write rows, logs and checkpoints of one run, and none is torn.
+// Concurrent writers of rows, logs and checkpoints tear nothing.
 func TestConcurrentWriters(t *testing.T) {
 	run := newRun(t)
 	var all sync.WaitGroup
@@ -324,7 +324,7 @@ func TestLines(t *testing.T) {
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// A logger writes to the program's log, line by line.
+// A log accepts exactly one JSON value per write.
 func TestLinesTakeWholeLines(t *testing.T) {
 	run := newRun(t)
 	lines, err := run.Lines("log")

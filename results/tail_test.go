@@ -43,7 +43,7 @@ func TestReadStreamTail(t *testing.T) {
 	}
 }
 
-// Other files are errors, however short.
+// Reading the tail of an invalid file is an error, even if the file is short.
 func TestReadStreamTailOfWhatIsNone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.csv")
 	for name, text := range map[string]string{

@@ -10,7 +10,7 @@ import (
 	"graft/results"
 )
 
-// Tables of usage have a row for each pool and second; names are quoted where CSV needs it.
+// A usage table has a row for each pool and second, and quotes names as CSV requires.
 func TestUsageIsATable(t *testing.T) {
 	var text strings.Builder
 	rows := []results.UsageRow{{Pool: "a, \"b\"", At: 1, GPUs: 2, Idle: 3, Running: 4, Waiting: 5, WaitingGPUs: 6,

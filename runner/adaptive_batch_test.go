@@ -12,7 +12,7 @@ import (
 	"graft/runner/train"
 )
 
-// A job's batch and its worth are in its events, its report, its page and a figure.
+// Events, report, page and a figure show a job's adaptive batch and its goodput.
 func TestAdaptiveBatchIsReported(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	args := brief(folder, "--set", "train.batch=16", "--set", "adaptive_batch.on=true", "--set",

@@ -18,7 +18,7 @@ import (
 	"graft/internal/failure"
 )
 
-// terminal opens both ends of a terminal of a size.
+// terminal opens both ends of a pseudo-terminal of the given size.
 func terminal(t *testing.T, columns, rows uint16) (inside, outside *os.File) {
 	t.Helper()
 	outside, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -40,14 +40,14 @@ func terminal(t *testing.T, columns, rows uint16) (inside, outside *os.File) {
 	return inside, outside
 }
 
-// drawn runs a command line with a terminal as stderr and says what was sent there.
+// drawn runs a command line with a terminal as stderr and returns the output to the terminal.
 func drawn(t *testing.T, columns uint16, args ...string) string {
 	t.Helper()
 	inside, outside := terminal(t, columns, 20)
 	read := make(chan string, 1)
 	go func() {
 		var all bytes.Buffer
-		_, _ = io.Copy(&all, outside) // it ends with an error when the other end is closed
+		_, _ = io.Copy(&all, outside) // ends with an error when the other end closes
 		read <- all.String()
 	}()
 	code := execute(t.Context(), newRootCommand(), args, io.Discard, inside)
@@ -59,8 +59,7 @@ func drawn(t *testing.T, columns uint16, args ...string) string {
 // escape is a sequence that moves the cursor, erases or colours.
 var escape = regexp.MustCompile("^\x1b\\[([0-9]*)([A-Za-z])")
 
-// emulate returns the final screen of a terminal, line by line. It knows only the escape
-// sequences that are sent here.
+// emulate returns the final screen of a terminal, line by line. It supports only the escape sequences that graft uses.
 func emulate(t *testing.T, text string) []string {
 	lines, row := []string{""}, 0
 	for text != "" {
@@ -97,8 +96,7 @@ func emulate(t *testing.T, text string) []string {
 
 var logLine = regexp.MustCompile(`^\d\d:\d\d:\d\d\t(INFO|DEBUG)\t[a-z ]+(\t\{.*\})?$`)
 
-// On a terminal the bar and the facts are drawn beneath the log, whose lines stay
-// whole; nothing of it is left in the end.
+// On a terminal, the bar and the facts are drawn below the log, whose lines stay whole. At the end, the bar is erased.
 func TestBarsOnATerminal(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	for columns, noColor := range map[uint16]string{100: "", 24: "1"} {
@@ -129,7 +127,7 @@ func TestBarsOnATerminal(t *testing.T) {
 	}
 }
 
-// Nothing is drawn where nobody could see it, or nobody wants to.
+// Bars are drawn only on a capable terminal of known size, and not with --quiet.
 func TestBarsWhereTheyAreWanted(t *testing.T) {
 	inside, _ := terminal(t, 80, 24)
 	defer inside.Close()

@@ -51,7 +51,7 @@ func TestAdaptiveJobs(t *testing.T) {
 	}
 }
 
-// Several workloads have a folder each, and are compared.
+// Each of several workloads has its own folder, and the workloads are compared.
 func TestAdaptiveWorkloads(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "adaptive")
 	var o study.Outcome
@@ -75,7 +75,7 @@ func TestAdaptiveWorkloads(t *testing.T) {
 	readable(t, plot.Given{}, out)
 }
 
-// Adaptive jobs are those of a file with the section, of --compat pollux, and of a folder of applications as --data.
+// A section adaptive, --compat pollux, and a folder of applications in --data each select adaptive jobs.
 func TestChoiceOfAdaptiveJobs(t *testing.T) {
 	dir := t.TempDir()
 	bare := write(t, filepath.Join(dir, "bare.toml"), "[schedule]\nseeds = 1\n")
@@ -103,7 +103,7 @@ func TestChoiceOfAdaptiveJobs(t *testing.T) {
 		"jobs that keep their devices have no names of workloads")
 }
 
-// Jobs of another trace train the applications of their sizes, and are the same each time.
+// Jobs of another trace train the applications for their sizes, the same ones in each run.
 func TestAdaptiveJobsOfTraces(t *testing.T) {
 	trace := write(t, filepath.Join(t.TempDir(), "helios.csv"),
 		"job_id,gpu_num,submit_time,duration\na,1,50,600\nb,8,60,90000\nc,0,70,5\nd,2,80,0\n")
@@ -133,7 +133,7 @@ func TestAdaptiveFigures(t *testing.T) {
 	}
 }
 
-// Whatever a simulation would end by is found before it, by 'graft config check' too.
+// Faults that would end a simulation are found before it starts, also by 'graft config check'.
 func TestAdaptiveFaults(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")
 	file := write(t, filepath.Join(t.TempDir(), "adaptive.toml"), fmt.Sprintf("[adaptive]\ndata = %q\nnodes = 1\n"+
@@ -180,7 +180,7 @@ func TestAdaptiveFaults(t *testing.T) {
 	require.NoDirExists(t, out)
 }
 
-// A name that several folders of workloads have is an error that lists them.
+// A name that several workload folders share is an error that lists them.
 func TestAmbiguousWorkloads(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	require.NoError(t, os.CopyFS(data, os.DirFS(exampleData)))
@@ -197,7 +197,7 @@ func TestAmbiguousWorkloads(t *testing.T) {
 		"of more-workload-1, busy-workload-1")
 }
 
-// The command has the completion times of the published runs.
+// The command gives the completion times of the published runs.
 func TestAdaptiveRunsOfTheOriginal(t *testing.T) {
 	text, err := os.ReadFile(polluxReference + "/results.json")
 	if err != nil {

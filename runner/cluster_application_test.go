@@ -12,7 +12,8 @@ import (
 	"graft/runner/application"
 )
 
-// An application of runs and a profile is simulated; what does not fit together is refused, and nothing is written.
+// Runs and a profile make an application that can be simulated. Runs that do not match are refused, and nothing is
+// written.
 func TestApplicationsAreMadeOfRuns(t *testing.T) {
 	longOnly(t, "an application made of five runs")
 	t.Chdir(t.TempDir())

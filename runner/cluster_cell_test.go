@@ -15,7 +15,7 @@ import (
 	"graft/report"
 )
 
-// failingCluster simulates a cluster of two virtual clusters whose nodes fail, under two schedulers.
+// failingCluster simulates two virtual clusters with failing nodes, under two schedulers.
 func failingCluster(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -27,7 +27,7 @@ func failingCluster(t *testing.T) {
 			`to_seconds=210000}]`)
 }
 
-// A single simulation has a report of its own, and each of its jobs and nodes.
+// A single simulation has a report, and so do its jobs and nodes.
 func TestReportOfASimulation(t *testing.T) {
 	failingCluster(t)
 	for name, args := range map[string][]string{"cell": nil, "cell-job": {"--job", "7"},
@@ -85,7 +85,7 @@ func TestFaultyReportsOfASimulation(t *testing.T) {
 	fails(t, failure.Damaged, "not a run folder", "report", "other")
 }
 
-// A run that has not ended lists its finished simulations.
+// A report on an unfinished cluster run lists its finished simulations.
 func TestReportOfAnOpenClusterRun(t *testing.T) {
 	failingCluster(t)
 	require.NoError(t, os.Remove("run/outcome.json"))
@@ -98,7 +98,8 @@ func TestReportOfAnOpenClusterRun(t *testing.T) {
 	fails(t, failure.Partial, "read run/fifo/cell.json", "report", "run")
 }
 
-// The page of a cluster run links to its simulations, these to their jobs and nodes, and live jobs to their trainings.
+// The page of a cluster run links to its simulations, these link to their jobs and nodes, and live jobs link to their
+// trainings.
 func TestServeOpensJobsAndNodes(t *testing.T) {
 	liveCluster(t, liveSection+"[[failures.outages]]\nnode = 0\nfrom_seconds = 500\nto_seconds = 600\n")
 	done(t, "cluster", "run", "cluster.toml", "--out", "run", "--quiet")
@@ -120,7 +121,7 @@ func TestServeOpensJobsAndNodes(t *testing.T) {
 	require.NotContains(t, contents(t, "page.html"), "?job=", "a file has no links to other pages")
 }
 
-// follow returns an address that a page links to.
+// follow returns an address after it checks that the page links to it.
 func follow(t *testing.T, v *visitor, page, to string) string {
 	t.Helper()
 	require.Contains(t, v.get(page), `href="`+to+`"`, page)

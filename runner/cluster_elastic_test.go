@@ -18,7 +18,7 @@ import (
 	"graft/report/runs"
 )
 
-// elasticFiles are a workload of three jobs and speeds that grow with workers and servers.
+// elasticFiles writes a workload of three jobs, and speeds that grow with workers and servers.
 func elasticFiles(t *testing.T) (trace, speeds string) {
 	folder := t.TempDir()
 	trace, speeds = filepath.Join(folder, "jobs.json"), filepath.Join(folder, "speeds.json")
@@ -76,7 +76,7 @@ func TestElasticJobs(t *testing.T) {
 			"fifo, srtf, drf, tetris, optimus, peak, frontier")
 }
 
-// The table of allocations has what the digest of the outcome covers, and that of slots its sums.
+// The table of allocations has the data that the outcome's digest covers, and the table of slots has its sums.
 func TestElasticTables(t *testing.T) {
 	trace, speeds := elasticFiles(t)
 	out := filepath.Join(t.TempDir(), "elastic")
@@ -135,7 +135,7 @@ func TestElasticFigures(t *testing.T) {
 	require.Len(t, drawn, 2)
 }
 
-// The trace of a cluster is a workload of elastic jobs too.
+// A cluster trace also serves as a workload of elastic jobs.
 func TestElasticJobsOfAClusterTrace(t *testing.T) {
 	trace := write(t, filepath.Join(t.TempDir(), "trace.csv"),
 		"job_id,submit_time,duration,gpu_num,model\na,0,3600,2,resnet-50\nb,1500,7200,1,vgg-16\n")
@@ -173,7 +173,7 @@ func TestElasticFaults(t *testing.T) {
 	require.NoDirExists(t, out)
 }
 
-// The command has the allocations of the original simulator.
+// The command gives the original simulator's allocations.
 func TestElasticRunsOfTheOriginal(t *testing.T) {
 	const reference = "../../shared/reference/dl2/"
 	text, err := os.ReadFile(reference + "golden_table.json")

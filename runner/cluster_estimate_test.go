@@ -26,8 +26,8 @@ import (
 	"graft/runner/estimates"
 )
 
-// twoWeeks goes into a folder with a trace of sixteen days, jobs.csv, and the nodes of its
-// cluster. Few users have many jobs of a sort.
+// twoWeeks changes to a folder with a trace of sixteen days, jobs.csv, and the nodes of its cluster. The trace has few
+// users with many similar jobs.
 func twoWeeks(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -35,8 +35,8 @@ func twoWeeks(t *testing.T) {
 		"--vc-file-out nodes.csv")
 }
 
-// Every job has an estimate, which is found in a folder and used, and the last model and its
-// shapes can be looked at.
+// Every job has an estimate, a simulation finds and uses the estimates in a data folder, and the command prints the
+// last model and its shapes.
 func TestClusterEstimate(t *testing.T) {
 	twoWeeks(t)
 	require.NoError(t, os.MkdirAll("data", 0o755))
@@ -73,7 +73,7 @@ func TestClusterEstimate(t *testing.T) {
 	shapesAreAll(t, r)
 }
 
-// shapesAreAll holds the files of shapes, and what the command prints of a model, to its terms.
+// shapesAreAll compares the files of shapes, and the printed shapes, with the model's terms.
 func shapesAreAll(t *testing.T, r estimates.DurationReport) {
 	t.Helper()
 	for _, path := range r.Shapes {
@@ -116,7 +116,7 @@ func shapesAreAll(t *testing.T, r estimates.DurationReport) {
 	}
 }
 
-// changed writes a trace whose rows from one on are others.
+// changed copies a trace and applies a change to each row.
 func changed(t *testing.T, from, to string, change func(row []string)) {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(contents(t, from))).ReadAll()
@@ -129,7 +129,7 @@ func changed(t *testing.T, from, to string, change func(row []string)) {
 	require.NoError(t, os.WriteFile(to, b.Bytes(), 0o600))
 }
 
-// What jobs do later changes no byte of what was estimated or forecast before.
+// Later jobs change no byte of earlier estimates and forecasts.
 func TestTheCommandsKnowNoFuture(t *testing.T) {
 	twoWeeks(t)
 	const from = 11 * runs.SecondsOfDay
@@ -162,8 +162,7 @@ func TestTheCommandsKnowNoFuture(t *testing.T) {
 	}
 }
 
-// A history gives the first week a model as well. Formats whose second zero is another are put
-// beside one another by their dates.
+// With a history, the first week has a model too. Traces whose clocks start at different times are aligned by date.
 func TestEstimatesFromAHistory(t *testing.T) {
 	twoWeeks(t)
 	must(t, "trace convert jobs.csv past.csv --to helios --window ..691199")
@@ -188,7 +187,7 @@ func TestEstimatesFromAHistory(t *testing.T) {
 	must(t, "cluster estimate --trace rest.csv --history past.csv --history past.csv --walk never --out several.csv")
 }
 
-// Who stops it finds no file, wherever it was: to the end it would take many times as long.
+// A stopped command leaves no output file. The whole command would take many times as long.
 func TestLearningCommandsCanBeStopped(t *testing.T) {
 	const after = 300 * time.Millisecond
 	t.Chdir(t.TempDir())
@@ -208,7 +207,7 @@ func TestLearningCommandsCanBeStopped(t *testing.T) {
 	}
 }
 
-// Forecasts of a trace are of all its steps, and are read where folders have them.
+// A forecast covers all steps of a trace, and simulations read it from a data folder.
 func TestClusterForecast(t *testing.T) {
 	twoWeeks(t)
 	require.NoError(t, os.MkdirAll("data", 0o755))
@@ -245,7 +244,7 @@ func TestClusterForecast(t *testing.T) {
 		"a table of submissions says what its trace does")
 }
 
-// learnedAsPrinted is a model's terms in the order in which they are printed.
+// learnedAsPrinted returns a model's terms in printing order.
 func learnedAsPrinted(r estimates.ShapesReport) []estimates.Term {
 	var terms []estimates.Term
 	for _, t := range r.Terms {
@@ -314,7 +313,7 @@ func TestLearningIsCalledWrongly(t *testing.T) {
 		"--window", "9999999..", "--out", "none.csv")
 }
 
-// Estimates of a published month beside the published ones, under the schedulers that use them.
+// Estimates of a published month are compared with the published ones, under the schedulers that use estimates.
 func TestEstimatesOfAPublishedMonth(t *testing.T) {
 	data, err := filepath.Abs(filepath.Join("..", "..", "shared", "reference", "lucid"))
 	require.NoError(t, err)
@@ -330,7 +329,7 @@ func TestEstimatesOfAPublishedMonth(t *testing.T) {
 	require.Equal(t, []int{23_859, 17_971}, []int{e.Jobs, e.Learned})
 	require.Greater(t, *e.Scores.R2.Value, 0.45)
 	estimate("--out similar.csv --walk never")
-	const second = 13_219_200 + 7*runs.SecondsOfDay // second of the trace at which its second week begins
+	const second = 13_219_200 + 7*runs.SecondsOfDay // second at which the second week begins
 	later := dataFromSecondWeek(t, data)
 	for span, args := range map[string]string{"all of the month": "--data " + data,
 		"from the second week on": fmt.Sprintf("--from %d --data %s", second, later)} {
@@ -353,8 +352,8 @@ func TestEstimatesOfAPublishedMonth(t *testing.T) {
 	}
 }
 
-// dataFromSecondWeek is a folder of what is known of a cluster, whose forecast begins with
-// the second week: the trace's seconds have no date, so its first line is where simulations begin.
+// dataFromSecondWeek writes a data folder with a forecast from the second week on. The trace's seconds have no date, so
+// a simulation starts at the forecast's first line.
 func dataFromSecondWeek(t *testing.T, data string) string {
 	dir := t.TempDir()
 	found, err := cluster.FindData(files.OS{}, data)

@@ -13,8 +13,8 @@ import (
 	"graft/simulation/tables/tabletest"
 )
 
-// Curves are fitted to tables, and a cluster reads them. Jobs that end by their work keep their schedule, however much
-// their networks grow; the report has the differences from the cluster without growth.
+// Curves are fitted to tables, and a cluster run reads them. Jobs that end by their work keep their schedule, however
+// much their networks grow. The report states the differences from the cluster without growth.
 func TestClusterWithGrowingNetworks(t *testing.T) {
 	unpacked := tabletest.Unpack(t, "../studies/transfer/tables.tar.gz")
 	all, err := filepath.Glob(filepath.Join(unpacked, "tables", "plain-*"))

@@ -29,7 +29,7 @@ decider = "script"
 actions = ["widen:conv2:40"]
 `
 
-// liveCluster writes a cluster of one node, with a job that grows and shrinks under fair, and its live jobs.
+// liveCluster writes a cluster of one node and its live jobs. Under the scheduler fair, one job grows and shrinks.
 func liveCluster(t *testing.T, more string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -48,7 +48,7 @@ func readStudy(t *testing.T, folder string) *study.Outcome {
 	return o
 }
 
-// Live jobs do not change the simulation of the cluster, and end as graft train does on the timeline that they got.
+// Live jobs do not change the simulation. Each ends as graft train does on the same timeline.
 func TestLiveJobs(t *testing.T) {
 	liveCluster(t, liveSection)
 	write(t, "plain.toml", strings.ReplaceAll(contents(t, "cluster.toml"), liveSection, ""))
@@ -177,7 +177,7 @@ func TestLiveJobsUntilTheirLosses(t *testing.T) {
 	require.Equal(t, want, contents(t, "run/outcome.json"))
 }
 
-// A run does not continue if a file that the job file names has changed.
+// A run does not continue after a change to a file that the job file names.
 func TestLiveJobsResumeWithTheSameFiles(t *testing.T) {
 	liveCluster(t, liveSection)
 	write(t, "profile.toml", "name = \"p\"\n[costs.step]\nlayer_seconds = 0.001\n[costs.batch]\n"+
@@ -191,7 +191,7 @@ func TestLiveJobsResumeWithTheSameFiles(t *testing.T) {
 	fails(t, failure.Configuration, "", append(args, "--resume")...)
 }
 
-// A live job that reaches its time limit has the work until then, with and without adaptation, and misses its loss.
+// A live job that reaches its time limit keeps its work so far, with and without adaptation, and misses its loss.
 func TestLiveJobsUntilTheirLimits(t *testing.T) {
 	liveCluster(t, liveSection+"ends = \"loss\"\n")
 	write(t, "jobs.csv", "id,submit [s],duration [s],gpus,limit [s]\n7,0,1000,8,500\n8,300,200,4,9999\n"+

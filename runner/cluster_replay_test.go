@@ -10,8 +10,8 @@ import (
 	"graft/internal/failure"
 )
 
-// troubledRows is a trace of Slurm with jobs that a replay must not take at their word: a job without GPUs, a job that
-// was cancelled before its start, a pending job, a runaway job, and a job that a failing node stopped after 5,000 s.
+// troubledRows is a Slurm trace with jobs that a replay must correct or skip: a job without GPUs, a job that was
+// cancelled before its start, a pending job, a runaway job, and a job that a failing node stopped after 5,000 s.
 const troubledRows = `JobID|Submit|Start|End|ElapsedRaw|Timelimit|State|AllocTRES|ReqTRES|NodeList
 1|2024-01-01T00:00:00|2024-01-01T00:00:10|2024-01-01T00:16:50|1000|1-00:00:00|COMPLETED|gres/gpu=8|gres/gpu=8|n1
 2|2024-01-01T00:00:05|2024-01-01T00:00:10|2024-01-01T00:16:50|1000|1-00:00:00|COMPLETED|cpu=4|cpu=4|n1
@@ -22,8 +22,8 @@ const troubledRows = `JobID|Submit|Start|End|ElapsedRaw|Timelimit|State|AllocTRE
 6|2024-01-01T01:43:20|2024-01-01T02:00:00|2024-01-01T03:40:00|6000|1-00:00:00|COMPLETED|gres/gpu=16|gres/gpu=16|n[1-2]
 `
 
-// Jobs that did not run on the traced cluster are left out with a sentence, and a failure of a node in the trace is not
-// repeated on top of the simulated failures.
+// A replay leaves out jobs that did not run on the traced cluster and reports them. It does not repeat a node failure
+// of the trace in addition to the simulated failures.
 func TestClusterReplaysWhatRan(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "sacct.txt", troubledRows)
@@ -50,7 +50,7 @@ func TestClusterReplaysWhatRan(t *testing.T) {
 	require.Equal(t, []string{"1000", "7000"}, ends("failing"))
 }
 
-// Jobs that ran on a type of GPUs that the cluster does not have are counted.
+// The command counts jobs that ran on a GPU type that the cluster does not have.
 func TestClusterNamesOtherTypes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "jobs.csv", "id,submit [s],duration [s],gpus,gpu_type\n1,0,10,1,A100\n2,0,10,1,v100\n3,0,10,1,\n")
@@ -93,7 +93,7 @@ func TestClusterOfPartitionsWithTypes(t *testing.T) {
 		"config", "check", "c.toml")
 }
 
-// A trace without a job to replay is refused, also if it has jobs with durations.
+// A trace without a job to replay is refused, even if it has jobs with durations.
 func TestClusterNeedsJobsThatRan(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "jobs.csv", "id,submit [s],duration [s],gpus\n1,0,10,0\n")

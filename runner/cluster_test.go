@@ -25,7 +25,7 @@ import (
 	simulations "graft/runner/study"
 )
 
-// aCluster goes into a folder with a trace of three days and the nodes of its cluster.
+// aCluster changes to a folder with a trace of three days and the nodes of its cluster.
 func aCluster(t *testing.T, jobs int) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -48,10 +48,10 @@ func writeTrace(t testing.TB, dir string, jobs int) {
 type inFolder struct {
 	files.OS
 	dir    string
-	cancel func() // called when the run is made; nil is not
+	cancel func() // called when the run folder is created; nil does nothing
 }
 
-// MkdirAll makes a folder, and stops the run that makes it.
+// MkdirAll creates a folder, and cancels the run at its folder of checkpoints.
 func (f inFolder) MkdirAll(path string) error {
 	if f.cancel != nil && filepath.Base(path) == "checkpoints" {
 		f.cancel()
@@ -66,14 +66,14 @@ func (f inFolder) Open(path string) (files.File, error) {
 	return f.OS.Open(path)
 }
 
-// writeCluster makes the folder of a run, which may have been killed before its end.
+// writeCluster writes the folder of a run, complete or killed before its end.
 func writeCluster(t testing.TB, dir string, open bool) {
 	t.Helper()
 	simulateCluster(t, dir, open, `schedule.schedulers=["fifo", "srtf"]`, "cluster.usage_every_seconds=3600",
 		"schedule.ablate=true")
 }
 
-// simulateCluster makes the folder of a run with the given assignments.
+// simulateCluster writes the folder of a run with the given assignments.
 func simulateCluster(t testing.TB, dir string, open bool, set ...string) {
 	t.Helper()
 	in := inFolder{dir: t.TempDir()}
@@ -90,11 +90,11 @@ func simulateCluster(t testing.TB, dir string, open bool, set ...string) {
 	_, err = simulations.Run(ctx, &app.Env{Files: in, Now: func() time.Time { return when }, Version: "v0.1.0",
 		Host: "node", Args: []string{"graft", "cluster", "run"}, Log: zap.NewNop()}, w, c, "", app.FolderOptions{})
 	require.Equal(t, open, err != nil, err)
-	path := filepath.Join(dir, runs.ManifestFile) // a new key changes the digest
+	path := filepath.Join(dir, runs.ManifestFile) // a new key would change the digest
 	write(t, path, strings.ReplaceAll(contents(t, path), config.Digest(c), strings.Repeat("56", 32)))
 }
 
-// lines are the rows of a table of jobs, by column.
+// lines returns the rows of a table of jobs, by column.
 func lines(t *testing.T, path string) []map[string]string {
 	t.Helper()
 	f, err := os.Open(path)
@@ -113,7 +113,7 @@ func lines(t *testing.T, path string) []map[string]string {
 	return list
 }
 
-// withoutProfiles are the schedulers that need no profiles.
+// withoutProfiles returns the names of the schedulers that need no profiles.
 func withoutProfiles() string {
 	var names []string
 	for _, k := range schedulers.Kinds() {
@@ -124,8 +124,7 @@ func withoutProfiles() string {
 	return strings.Join(names, ",")
 }
 
-// Every scheduler runs all jobs; what is written is the same however much is simulated side by
-// side, and reports read it.
+// Every scheduler runs all jobs. The files are the same for any number of workers, and reports read them.
 func TestClusterRun(t *testing.T) {
 	aCluster(t, 300)
 	args := []string{"cluster", "run", "--trace", "jobs.csv", "--vc-file", "nodes.csv", "--scheduler",
@@ -152,7 +151,7 @@ func TestClusterRun(t *testing.T) {
 		append(args, "--out", "one", "--resume", "--load", "2")...)
 }
 
-// JSON has what the text has, at each load; more load makes jobs wait longer.
+// JSON has the content of the text at each load. Higher load makes jobs wait longer.
 func TestClusterLoads(t *testing.T) {
 	aCluster(t, 300)
 	r := decoded[study.Outcome](t, done(t, "cluster", "run", "--trace", "jobs.csv", "--vc-file", "nodes.csv",
@@ -163,7 +162,7 @@ func TestClusterLoads(t *testing.T) {
 	require.FileExists(t, filepath.Join(r.Folder, "arrivals-x0.5", "fifo", "jobs.csv"))
 }
 
-// The arrival factor divides the times from the first submission, which stays where it is.
+// The arrival factor divides the times after the first submission.
 func TestClusterLoadsKeepTheFirstSubmission(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "jobs.csv", "id,submit [s],duration [s],gpus\n1,36000,10,1\n2,36100,10,1\n")
@@ -172,7 +171,7 @@ func TestClusterLoadsKeepTheFirstSubmission(t *testing.T) {
 	require.Equal(t, []string{"36000", "36050"}, []string{rows[0]["start [s]"], rows[1]["start [s]"]})
 }
 
-// Jobs that cannot run are counted, the others run, and the exit code says so.
+// Jobs that cannot run are counted, the other jobs run, and the exit code shows it.
 func TestClusterRefusesJobs(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "jobs.csv", "job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n2,99,1,5,a\n3,1,2,5,b\n4,1,3,0,a\n"+
@@ -188,7 +187,7 @@ func TestClusterRefusesJobs(t *testing.T) {
 	require.Len(t, lines(t, "runs/jobs/fifo/jobs.csv"), 2)
 }
 
-// A trace without virtual clusters runs on one.
+// A trace without virtual clusters runs on an undivided cluster.
 func TestClusterUndivided(t *testing.T) {
 	aCluster(t, 50)
 	write(t, "bare.csv", "job_id,gpu_num,submit_time,duration\n1,1,0,5\n2,8,1,5\n")
@@ -207,7 +206,7 @@ func TestClusterUndivided(t *testing.T) {
 	require.Equal(t, "50", lines(t, "runs/cpus/fifo/jobs.csv")[1]["start [s]"])
 }
 
-// A job that grows and shrinks has a timeline that a job's file takes.
+// The timeline of a job that grows and shrinks works in a job file.
 func TestClusterTimeline(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "jobs.csv", "job_id,gpu_num,submit_time,duration,vc\n1,8,0,6000,a\n2,4,600,600,a\n3,8,1200,600,a\n")
@@ -223,8 +222,8 @@ func TestClusterTimeline(t *testing.T) {
 	require.Contains(t, got.stdout, fmt.Sprintf("%d events", strings.Count(text, "\n")-1))
 }
 
-// The timeline of a job has the device changes that failures cause: the job continues on one node and grows again, or
-// loses all devices and restarts.
+// The timeline of a job has the device changes due to failures: the job continues on one node and grows again, or loses
+// all devices and restarts.
 func TestClusterTimelineOfFailures(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "jobs.csv", "job_id,gpu_num,submit_time,duration,vc\n1,16,0,6000,a\n")
@@ -232,7 +231,8 @@ func TestClusterTimelineOfFailures(t *testing.T) {
 		"--set", "failures.outages=[{node=1, from_seconds=600, to_seconds=3000}]", "--set",
 		"failures.on_failure=shrink"}
 	got := done(t, append(args, "--out", "one.csv")...)
-	// It repeats 600 s of work, and works at half the rate for 2460 s: fair divides once a minute. Growing costs 40 s.
+	// The job repeats 600 s of work, and works at half the rate for 2460 s, since fair divides once a minute. Growing
+	// costs 40 s.
 	require.Contains(t, got.stderr, "set time.budget = 7870 and time.devices = 16; the timeline has 2 changes; "+
 		"the job lost all its devices 0 times")
 	require.Equal(t, "seconds,change,devices\n600,down,8\n3060,up,16\n", contents(t, "one.csv"))
@@ -243,7 +243,7 @@ func TestClusterTimelineOfFailures(t *testing.T) {
 	require.Contains(t, done(t, args...).stderr, "the job lost all its devices 1 time")
 }
 
-// The command has the first simulator's results, job by job.
+// The command gives the first simulator's results, job by job.
 func TestClusterRunAgainstTheFirst(t *testing.T) {
 	data, err := filepath.Abs(filepath.Join("..", "..", "shared", "reference", "lucid"))
 	require.NoError(t, err)
@@ -263,7 +263,7 @@ func TestClusterRunAgainstTheFirst(t *testing.T) {
 	}
 }
 
-// A wrong flag of a cluster names the flag and what it expects.
+// The error for a wrong flag of a cluster names the flag and the expected value.
 func TestClusterFlagFaults(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "jobs.csv", "job_id,gpu_num,submit_time,duration,vc\n1,8,0,600,a\n2,4,600,600,a\n")
@@ -302,7 +302,7 @@ func TestClusterFlagFaults(t *testing.T) {
 	fails(t, failure.Usage, "is a folder; name a policy and tables", "evaluate", ".")
 }
 
-// The flag all selects the schedulers whose data is given, and users' time limits are the default of backfill.
+// The scheduler all selects the schedulers whose data is given. Backfill uses the users' time limits by default.
 func TestSchedulersOfASlurmTrace(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "slurm.csv", tracetest.Slurm)
@@ -324,8 +324,8 @@ func TestSchedulersOfASlurmTrace(t *testing.T) {
 		"durations")
 }
 
-// Jobs whose models stand for networks take the step times of a profile, and jobs on a common link slow each other
-// down, more on a slower link. Other jobs keep the speed of the trace.
+// Jobs whose models stand for networks take the step times of a profile. Jobs on a shared link slow each other down,
+// more on a slower link. Other jobs keep the trace's speed.
 func TestClusterOfNetworks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "jobs.csv", "id,submit [s],duration [s],gpus,model,batch,state\n"+
@@ -355,8 +355,8 @@ func TestClusterOfNetworks(t *testing.T) {
 		"none")
 }
 
-// The energy was computed by hand: 8 GPUs, jobs of 8 GPUs for 100 s and of 4 GPUs for 100 s from second 200, and the
-// node is out of service for 30 s between them.
+// The expected energy was computed by hand: 8 GPUs, a job of 8 GPUs for 100 s, a job of 4 GPUs for 100 s from second
+// 200, and an outage of 30 s in between.
 func TestClusterEnergy(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "jobs.csv", "id,submit [s],duration [s],gpus\n1,0,100,8\n2,200,100,4\n")
@@ -371,8 +371,8 @@ func TestClusterEnergy(t *testing.T) {
 		"cluster.power.busy_watts=40")
 }
 
-// The energy was computed by hand. The nodes of a virtual cluster stay idle from the end of its jobs to the end of the
-// last job of the other virtual cluster.
+// The expected energy was computed by hand. The nodes of a virtual cluster stay idle from the end of its jobs to the
+// end of the last job of the other virtual cluster.
 func TestClusterEnergyUntilTheLastJob(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "nodes.csv", ",num\na,1\nb,1\n")

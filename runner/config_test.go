@@ -13,7 +13,7 @@ import (
 	"graft/internal/failure"
 )
 
-// jobFile writes a job's file into a new folder.
+// jobFile writes a job file into a new folder.
 func jobFile(t *testing.T, text string) string {
 	path := write(t, filepath.Join(t.TempDir(), "job.toml"), text)
 	return path
@@ -70,7 +70,7 @@ func TestConfigShowSaysWhereValuesComeFrom(t *testing.T) {
 	assert.Equal(t, failure.Usage, graft("config", "show", "--json", "--toml").code)
 }
 
-// A short list of tables has one line, a long one a line for each key that is not zero.
+// A short list of tables is shown in one line, and a long one in a line per key that is not zero.
 func TestConfigShowBreaksLongTables(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tasks.toml")
 	write(t, path, "[machine]\n[[task]]\nname = \"a\"\ncommand = [\"program\", \"an argument of some length\", "+
@@ -96,7 +96,7 @@ actions = ["deepen:conv1", "deepen:conv2", "none"]
 seeds = 2
 `
 
-// Checking a file of simulations of a cluster finds what would keep them from running.
+// Checking a cluster file reads the files that it names and finds their faults.
 func TestConfigCheckReadsTheFilesOfAClusterFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
@@ -209,7 +209,8 @@ func TestConfigConvertMakesAJobThatIsRight(t *testing.T) {
 		graft("config", "convert", original, "-o", filepath.Join(t.TempDir(), "none", "out.toml")).code)
 }
 
-// The first weights of a comparison are checked as those of a job, by the first seed where each has its own.
+// The initial weights of a comparison are checked as a job's. If each seed has its own weights, the first seed's are
+// checked.
 func TestWeightsOfComparisonsAreChecked(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "job.toml"),
 		"[network]\nweights = \"own-{seed}.safetensors\"\n[run]\nseed = 4\n[compare]\nseeds = 3\n")

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// imageStage is a stage of a Dockerfile or of a definition file of Apptainer.
+// imageStage is a stage of a Dockerfile or of an Apptainer definition file.
 type imageStage struct {
 	name, from string
 	steps      []string          // instructions of a Dockerfile, each on one line
@@ -23,7 +23,7 @@ type imageStage struct {
 	sections   string            // text of a stage of a definition file
 }
 
-// imageArguments are the arguments that the container files accept with their defaults.
+// imageArguments holds the arguments of the container files, with their defaults.
 var imageArguments = map[string]string{"APT_MIRROR": "", "GOPROXY": "", "GOSUMDB": "", "LIBTORCH": "", "TORCH": "",
 	"TORCH_INDEX": "", "PIP_ARGS": "", "VERSION": "devel", "REVISION": "unknown", "BASE": "debian:12-slim"}
 
@@ -38,7 +38,7 @@ var (
 	mirrorShell = regexp.MustCompile(`(?s)if \[ -n "\$APT_MIRROR" \].*?\bfi\b`)
 )
 
-// dockerStages reads the Dockerfile. The first stage has the arguments before the first FROM.
+// dockerStages reads the Dockerfile. The first stage holds the arguments before the first FROM.
 func dockerStages(t *testing.T) []imageStage {
 	text := comment.ReplaceAllString(contents(t, "../Dockerfile"), "")
 	stages := []imageStage{{defaults: map[string]string{}}}
@@ -80,7 +80,7 @@ func apptainerStages(t *testing.T) (stages []imageStage) {
 	return stages
 }
 
-// requireOrder checks that steps of a stage with these beginnings come one after the other.
+// requireOrder checks that a stage has steps with these beginnings in this order.
 func requireOrder(t *testing.T, stage imageStage, beginnings ...string) {
 	t.Helper()
 	at := 0
@@ -104,7 +104,7 @@ func installed(stages ...imageStage) (names []string) {
 	return names
 }
 
-// Each stage of the Dockerfile starts at the base or an earlier stage. The last one runs as an ordinary user.
+// Each stage of the Dockerfile starts from the base or an earlier stage. The last stage runs as an ordinary user.
 func TestDockerfileStages(t *testing.T) {
 	known := []string{"${BASE}"}
 	stages := dockerStages(t)
@@ -124,7 +124,7 @@ func TestDockerfileStages(t *testing.T) {
 	}
 }
 
-// A change of the sources repeats the compilation alone: the packages, LibTorch and Go's modules come before them.
+// A change of the sources repeats only the compilation: packages, LibTorch and Go modules come first.
 func TestLayersAreInTheOrderOfTheirChanges(t *testing.T) {
 	stages := map[string]imageStage{}
 	for _, stage := range dockerStages(t) {
@@ -146,7 +146,6 @@ func TestLayersAreInTheOrderOfTheirChanges(t *testing.T) {
 	requireOrder(t, stages["runtime"], "RUN ", "COPY --from=libraries", "COPY --from=builder", "ARG VERSION=")
 }
 
-// exists reports whether a path exists.
 func exists(path string) bool { _, err := os.Lstat(path); return err == nil }
 
 // The runtime images have no compilers, and both container files install the same packages.
@@ -206,7 +205,7 @@ func TestShellsOfContainers(t *testing.T) {
 	require.Equal(t, 4, mirrors)
 }
 
-// requireMirror runs the script that names a mirror.
+// requireMirror runs the script that sets a mirror, with and without APT_MIRROR.
 func requireMirror(t *testing.T, script string) {
 	t.Helper()
 	const suites = "\nSuites: bookworm bookworm-updates\n\n"
@@ -223,7 +222,7 @@ func requireMirror(t *testing.T, script string) {
 	}
 }
 
-// make image passes what git knows, since an image is built without the folder .git.
+// make image passes version and revision, since an image is built without the folder .git.
 func TestMakeImageStampsTheRevision(t *testing.T) {
 	lines := strings.Split(contents(t, "../.dockerignore"), "\n")
 	require.Subset(t, lines, []string{".git", "bin", "build", "runs", "**/*_test.go"})
@@ -242,7 +241,7 @@ func TestMakeImageStampsTheRevision(t *testing.T) {
 	}
 }
 
-// The images build, print their version and revision, and run as an ordinary user, where a program builds them.
+// If a container program works here, the images build, print their version and revision, and run as an ordinary user.
 func TestContainersBuild(t *testing.T) {
 	if os.Getenv("GRAFT_LONG") == "" {
 		t.Skip("left out: images of containers take minutes and the network; set GRAFT_LONG=1")
@@ -265,7 +264,7 @@ func TestContainersBuild(t *testing.T) {
 	}
 }
 
-// requireImage builds the Dockerfile's image.
+// requireImage builds and runs the Dockerfile's image.
 func requireImage(t *testing.T, program string) {
 	script := fmt.Sprintf("make -s -C .. image DOCKER=%[1]s IMAGE=graft-test VERSION=1.2.3 REVISION=abc && "+
 		"%[1]s run --rm graft-test version && %[1]s run --rm graft-test doctor && "+

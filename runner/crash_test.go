@@ -14,13 +14,13 @@ import (
 	"graft/internal/failure"
 )
 
-// crashVariable is set in a process that crashes in the way it names.
+// crashVariable makes the test process crash in the given way.
 const crashVariable = "GRAFT_TEST_CRASH"
 
-// hoard is the memory of a process that takes all there is.
+// hoard takes all memory that the process can get.
 var hoard [][]byte
 
-// TestCrashes is no test of its own: it is a process that crashes, in ways that graft has no command for.
+// TestCrashes is the body of processes that crash in ways that no command of graft does.
 func TestCrashes(*testing.T) {
 	switch os.Getenv(crashVariable) {
 	case "panic":
@@ -42,7 +42,7 @@ func TestCrashes(*testing.T) {
 	time.Sleep(patience)
 }
 
-// Every crash has a code that no error has: a script that looks for a wrong command line is not misled.
+// A crash exits with a code that no error has, so a script does not mistake it for a wrong command line.
 func TestACrashHasItsOwnCode(t *testing.T) {
 	for _, how := range []string{"panic", "nil", "memory", "stack"} {
 		p := exec.Command("sh", "-c", `ulimit -v 4000000; exec "$0" -test.run '^TestCrashes$'`, os.Args[0])
@@ -59,7 +59,7 @@ func TestACrashHasItsOwnCode(t *testing.T) {
 	p, out := process(t, brief(folder, "--set", "time.budget=9000h", "--set", "time.events=[]")...)
 	(&steered{t: t, folder: folder}).await("events.jsonl")
 	require.NoError(t, p.Process.Signal(syscall.SIGABRT))
-	// The signal itself ends the process if it reaches a thread of LibTorch and not one of Go's.
+	// The signal itself ends the process if it reaches a thread of LibTorch instead of a Go thread.
 	code := left(t, p)
 	byIt := p.ProcessState.Sys().(syscall.WaitStatus).Signal() == syscall.SIGABRT
 	require.True(t, code == failure.Crashed || byIt, "%d %s", code, out)
@@ -67,14 +67,14 @@ func TestACrashHasItsOwnCode(t *testing.T) {
 	require.NotEqual(t, failure.Usage, failure.Crashed)
 }
 
-// digestOf is the digest that a job prints.
+// digestOf returns the digest that a job prints.
 func digestOf(t *testing.T, printed string) string {
 	found := regexp.MustCompile(`digest ([0-9a-f]{12})`).FindStringSubmatch(printed)
 	require.Len(t, found, 2, printed)
 	return found[1]
 }
 
-// A job that was killed at any moment, before its run folder is complete too, goes on with the same command.
+// A job that was killed at any moment, even before its run folder is complete, continues with the same command.
 func TestResumeAfterAnEarlyKill(t *testing.T) {
 	digest := digestOf(t, done(t, brief(filepath.Join(t.TempDir(), "run"))...).stdout)
 	for name, make := range map[string]func(folder string){

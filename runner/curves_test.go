@@ -33,7 +33,7 @@ func drawnCurves(t *testing.T, folder string) (figures []string) {
 	return figures
 }
 
-// However often a job is stopped, TensorBoard shows what it shows of one that was not.
+// TensorBoard shows the same curves for a job that is stopped several times as for an uninterrupted one.
 func TestCurvesOfAJob(t *testing.T) {
 	stopped := ""
 	whole := requireRequeued(t, func(folder string, more ...string) []string {

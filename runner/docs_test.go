@@ -20,16 +20,15 @@ import (
 	"graft/fleet/fleettest"
 )
 
-// Blocks of a page that a test heeds say so behind their language: "run" has command
-// lines after $, with what they print; file=NAME is a file that they need; from=PATH is
-// quoted from the source. In what is printed … stands for anything, also for lines.
+// heeded matches the blocks of a page that a test executes. They have a mark after their language: "run" has command
+// lines after $, with their output; file=NAME is a file that they need; from=PATH is quoted from the source. In output,
+// … stands for any text, even several lines.
 var heeded = regexp.MustCompile("(?ms)^```[a-z]+ (run|file=\\S+|from=\\S+)\n(.*?)^```$")
 
-// command is a line to run, and what it prints.
+// promptPattern matches the start of a command line.
 var promptPattern = regexp.MustCompile(`(?m)^\$ `)
 
-// followPage does all that a page says, in the folder that the test is in, and says how
-// many blocks there were.
+// followPage runs a page's commands in the current folder, and returns the number of executed blocks.
 func followPage(t *testing.T, source, path string, env []string) int {
 	t.Helper()
 	text := contents(t, path)
@@ -55,7 +54,7 @@ func followPage(t *testing.T, source, path string, env []string) int {
 	return len(blocks)
 }
 
-// tryLine runs a command line and compares what it prints.
+// tryLine runs a command line and compares its output.
 func tryLine(t *testing.T, path, line, want string, env []string) {
 	t.Helper()
 	command := exec.Command("sh", "-ec", line)
@@ -66,8 +65,7 @@ func tryLine(t *testing.T, path, line, want string, env []string) {
 	require.Regexp(t, printed(want), strings.TrimSpace(stdout.String()), "%s: %s", path, line)
 }
 
-// printed is a pattern of what a page says is printed. How wide columns are may depend on
-// what is left out in them.
+// printed returns a pattern for the output that a page shows. Column widths may differ, since omitted rows affect them.
 func printed(want string) string {
 	var b strings.Builder
 	b.WriteString(`(?s)\A`)
@@ -87,8 +85,8 @@ func printed(want string) string {
 	return b.String() + `\z`
 }
 
-// docFolder is a folder with what pages take for granted, that the test is in then, and
-// an environment in which graft is this test.
+// docFolder changes to a new folder, and returns the source folder and an environment in which graft is this test
+// binary.
 func docFolder(t *testing.T) (source string, env []string) {
 	t.Helper()
 	source, err := filepath.Abs("..")
@@ -100,7 +98,7 @@ func docFolder(t *testing.T) (source string, env []string) {
 		"PYTHONPATH="+filepath.Join(source, "python"), "PYTHONDONTWRITEBYTECODE=1")
 }
 
-// writePhotos makes a folder of small images, of two classes.
+// writePhotos writes a folder of small images of two classes.
 func writePhotos(t *testing.T) {
 	t.Helper()
 	for k := range 40 {
@@ -116,13 +114,13 @@ func writePhotos(t *testing.T) {
 	}
 }
 
-// The tutorial does what it says, from the first job to the last table.
+// The tutorial's commands print what it shows, from the first job to the last table.
 func TestTutorial(t *testing.T) {
 	source, env := docFolder(t)
 	require.Greater(t, followPage(t, source, filepath.Join(source, "docs/tutorial.md"), env), 8)
 }
 
-// The page of training steps does what it says.
+// The commands on the page of training steps print what it shows.
 func TestFabricPage(t *testing.T) {
 	source, env := docFolder(t)
 	require.NoError(t, os.CopyFS(filepath.Join("scenarios", "fabric"),
@@ -130,7 +128,7 @@ func TestFabricPage(t *testing.T) {
 	require.Equal(t, 2, followPage(t, source, filepath.Join(source, "docs/fabric.md"), env))
 }
 
-// The page of adaptive jobs does what it says.
+// The commands on the page of adaptive jobs print what it shows.
 func TestAdaptivePage(t *testing.T) {
 	source, env := docFolder(t)
 	require.NoError(t, os.CopyFS(filepath.Join("scenarios", "adaptive"),
@@ -138,14 +136,14 @@ func TestAdaptivePage(t *testing.T) {
 	require.Equal(t, 2, followPage(t, source, filepath.Join(source, "docs/adaptive.md"), env))
 }
 
-// The page of the cluster does what it says.
+// The commands on the page of the cluster print what it shows.
 func TestClusterPage(t *testing.T) {
 	source, env := docFolder(t)
 	copyScenarios(t, source, "types")
 	require.Equal(t, 7, followPage(t, source, filepath.Join(source, "docs/cluster.md"), env))
 }
 
-// copyScenarios copies a folder of scenarios of the source into the current folder.
+// copyScenarios copies a folder of scenarios from the source into the current folder.
 func copyScenarios(t *testing.T, source, name string) {
 	require.NoError(t, os.CopyFS(filepath.Join("scenarios", name), os.DirFS(filepath.Join(source, "scenarios", name))))
 }
@@ -176,8 +174,7 @@ func TestHowTos(t *testing.T) {
 	}
 }
 
-// onCluster has Slurm's programs use a cluster of the test's own; without Slurm the page is
-// left out, but not in CI.
+// onCluster makes Slurm's programs use a test cluster. Without Slurm the test is skipped, or fails in CI.
 func onCluster(t *testing.T) {
 	fleettest.NeedSlurm(t)
 	cluster, err := fleettest.StartCluster(fleet.NewClock(time.Now))
@@ -186,7 +183,7 @@ func onCluster(t *testing.T) {
 	cluster.Use(t)
 }
 
-// What is printed otherwise is noticed, and what is left out is not looked at.
+// The pattern rejects different output and ignores omitted text.
 func TestPagesAreCompared(t *testing.T) {
 	want := "NAME  SECONDS\none   …\n…\nend …%"
 	require.Regexp(t, printed(want), "NAME      SECONDS\none        1.5\nmore\nlines\nend 5%")

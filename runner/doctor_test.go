@@ -32,7 +32,7 @@ func TestDoctorPassesHere(t *testing.T) {
 	require.Contains(t, got.stdout, "pass  a network learns on cpu")
 }
 
-// The library is opened once in a process, so a missing one needs its own.
+// A process opens the library once, so the test of a missing one needs its own process.
 func TestDoctorExplainsAMissingLibrary(t *testing.T) {
 	const alone = "GRAFT_TEST_ALONE"
 	if os.Getenv(alone) != "" {
@@ -54,10 +54,10 @@ func TestDoctorExplainsAMissingLibrary(t *testing.T) {
 	require.Contains(t, report.Checks[0].Remedy, "make library")
 }
 
-// mapsVariable names the file into which a process of this test writes what it has mapped.
+// mapsVariable names the file to which a test process writes its mapped files.
 const mapsVariable = "GRAFT_TEST_MAPS"
 
-// tellMaps writes what this process has mapped, if that is wanted.
+// tellMaps writes the mapped files of this process if mapsVariable is set.
 func tellMaps() {
 	to := os.Getenv(mapsVariable)
 	if to == "" {
@@ -72,8 +72,7 @@ func tellMaps() {
 	}
 }
 
-// opened are the libraries of tensors that a command line has opened by its end, and how
-// long it took.
+// opened runs a command line, and returns the tensor libraries that it opened and its duration.
 func opened(t *testing.T, args ...string) (list []string, took time.Duration) {
 	t.Helper()
 	maps := filepath.Join(t.TempDir(), "maps")
@@ -96,9 +95,9 @@ func opened(t *testing.T, args ...string) (list []string, took time.Duration) {
 	return slices.Compact(list), took
 }
 
-// Commands that need no tensor do not open LibTorch, which alone takes longer than they do.
+// Commands that use no tensor do not open LibTorch, which alone takes longer than they do.
 func TestLibTorchIsOpenedOnlyWhenUsed(t *testing.T) {
-	file := jobFile(t, "[time]\nbudget = \"10s\"\nclock = \"wall\"\n") // check measures jobs on a virtual clock
+	file := jobFile(t, "[time]\nbudget = \"10s\"\nclock = \"wall\"\n") // check measures on a virtual clock
 	var all []time.Duration
 	for _, line := range []string{
 		"version", "", "help train", "evaluate --help", "train --help", "config check " + file, "config show " + file,

@@ -22,10 +22,10 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// publishedFolder is the folder of the original's files, beside the repository.
+// publishedFolder is the folder of the original's files, next to the repository.
 const publishedFolder = "../../shared/reference/adaptation"
 
-// beside are the folders of the original that match a pattern; without any the test is skipped.
+// beside returns the folders of the original that match a pattern, or skips the test if there are none.
 func beside(t *testing.T, pattern string) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(publishedFolder, pattern))
@@ -36,14 +36,14 @@ func beside(t *testing.T, pattern string) []string {
 	return paths
 }
 
-// bodyOf is a report from its first decision on.
+// bodyOf returns a report from its first decision on.
 func bodyOf(t *testing.T, report string) string {
 	at := strings.Index(report, "=== Step 1 ===")
 	require.GreaterOrEqual(t, at, 0, report)
 	return report[at:]
 }
 
-// lineAfter is the line that follows a title.
+// lineAfter returns the line after a title.
 func lineAfter(t *testing.T, report, title string) string {
 	_, rest, found := strings.Cut(report, title+"\n")
 	require.True(t, found, "no %s", title)
@@ -51,8 +51,8 @@ func lineAfter(t *testing.T, report, title string) string {
 	return line
 }
 
-// tablesOf are the folders of the tables on which the original evaluated its runs:
-// their own, or those that they learned from. All runs' configurations lie together.
+// tablesOf returns the tables on which the original evaluated its runs, by run: their own, or the ones they learned
+// from. All runs' configurations are in one place.
 func tablesOf(t *testing.T) map[string]string {
 	tables := map[string]string{}
 	for _, pattern := range []string{"config/*/*.toml", "config/*/*/*.toml", "policies/*/config.toml",
@@ -69,10 +69,10 @@ func tablesOf(t *testing.T) map[string]string {
 	return tables
 }
 
-// publishedReport is a report, and what is known of how it came about.
+// publishedReport is a report and its origin.
 type publishedReport struct {
 	text, policy, table string
-	actually            string // the folder of the policy that it really is about
+	actually            string // folder of the policy that was actually evaluated
 	modes               []string
 }
 
@@ -109,9 +109,9 @@ func (r publishedReport) evaluate(extra ...string) outcome {
 	return graft(append(args, extra...)...)
 }
 
-// asItWas returns the flags that reproduce a report. The original's last code, which
-// printed the network first, made its two mistakes, and the second network was evaluated
-// with it. Earlier reports, without the network, are of the policy that they name.
+// asItWas returns the flags that reproduce a report. The original's last code, which printed the network first, made
+// two mistakes; it also evaluated the second network. Earlier reports, without the network, are about the policy that
+// they name.
 func (r publishedReport) asItWas() []string {
 	named := strings.HasPrefix(r.text, "=== Model Folder")
 	if second := strings.Contains(filepath.Base(r.table), "3_v"); named && !second {
@@ -120,7 +120,7 @@ func (r publishedReport) asItWas() []string {
 	return []string{"--as-published"}
 }
 
-// Every published report is printed to the byte by one rule.
+// One rule reproduces every published report byte for byte.
 func TestPublishedReports(t *testing.T) {
 	for name, r := range publishedReports(t) {
 		t.Run(name, func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestPublishedReports(t *testing.T) {
 	}
 }
 
-// Whoever names the policy that a report really is about needs no more flags.
+// With the policy that was actually evaluated, no extra flags are needed.
 func TestPublishedReportsOfThePolicyThatTheyAreAbout(t *testing.T) {
 	for name, r := range publishedReports(t) {
 		r.policy = r.actually
@@ -143,8 +143,7 @@ func TestPublishedReportsOfThePolicyThatTheyAreAbout(t *testing.T) {
 	}
 }
 
-// A report comes out in the ways that are known to have led to it, and in no other:
-// of the policy it names or of that one's source, with token 0 and without.
+// A report is reproduced only in its known modes: with the named policy or its source, and with or without token 0.
 func TestPublishedReportsInEveryMode(t *testing.T) {
 	compared := 0
 	for name, r := range publishedReports(t) {
@@ -176,7 +175,7 @@ func TestPublishedReportsInEveryMode(t *testing.T) {
 	t.Logf("measured: %d evaluations agree with what is known of the published reports", compared)
 }
 
-// Every policy can be held against every table, and is followed as for the original's report.
+// Every policy is evaluated on every table, with the decisions of the original's evaluation.
 func TestEveryPolicyOnEveryTable(t *testing.T) {
 	tables := beside(t, "simulations/*")
 	for k, policy := range beside(t, "policies/*/agent.finalmodel.pth") {
@@ -227,8 +226,7 @@ func verdictOf(t *testing.T, table runs.EvaluatedTable, chooser string) evaluati
 	return table.Scores[k]
 }
 
-// An action's number is that of a block which the network was made with, though others
-// have grown before it.
+// An action's number refers to a block of the initial network, even after earlier blocks have grown.
 func TestNumbersStayThoseOfTheFirstBlocks(t *testing.T) {
 	policy := filepath.Dir(beside(t, "policies/simulation_late_learn2/*.pth")[0])
 	vocabulary := filepath.Join(publishedFolder, "vocabs")

@@ -28,8 +28,8 @@ import (
 // plainActions lists the actions in the tables of these tests.
 var plainActions = []string{"deepen:0", "deepen:2", "none"}
 
-// writePlain makes a table of two decisions whose best sequence is the one at a place;
-// the more that is, the later it begins.
+// writePlain writes a table of two decisions. The sequence at the index best is the best one, and a higher index starts
+// later.
 func writePlain(t *testing.T, dir, network string, actions []string, best int) string {
 	t.Helper()
 	s := tables.Scenario{Name: filepath.Base(dir), Network: network, Dataset: "synthetic", Budget: 100,
@@ -51,7 +51,7 @@ func writePlain(t *testing.T, dir, network string, actions []string, best int) s
 	return dir
 }
 
-// shed is a folder with tables, and with what learning from two of them leaves.
+// shed is a folder with tables, and a run that learned from two of them.
 type shed struct {
 	t      *testing.T
 	folder string
@@ -67,7 +67,7 @@ func newShed(t *testing.T) *shed {
 	return s
 }
 
-// copy is the same shed elsewhere, to spoil.
+// copy copies the folder, so a test can damage it.
 func (s *shed) copy(t *testing.T) *shed {
 	other := &shed{t: t, folder: t.TempDir()}
 	require.NoError(t, os.CopyFS(other.folder, os.DirFS(s.folder)))
@@ -76,7 +76,7 @@ func (s *shed) copy(t *testing.T) *shed {
 
 func (s *shed) path(name string) string { return filepath.Join(s.folder, name) }
 
-// learn makes the folder of a run.
+// learn writes a run folder with policies for the given seeds.
 func (s *shed) learn(run string, seeds ...uint64) {
 	var trees []*simulation.Tree
 	for _, name := range []string{"early", "late"} {
@@ -98,7 +98,7 @@ func (s *shed) learn(run string, seeds ...uint64) {
 	require.NoError(s.t, vote.Write(files.OS{}, s.path(run+"/policy.safetensors")))
 }
 
-// evaluate names flags and paths in the folder, as "policy=run".
+// evaluate runs the command with flags such as "policy=run", and resolves paths in the folder.
 func (s *shed) evaluate(named ...string) outcome {
 	args := []string{"evaluate"}
 	for _, n := range named {
@@ -141,7 +141,7 @@ func TestEvaluateStructuralPolicies(t *testing.T) {
 	}
 	require.Len(t, r.Tables[0].Scores, 3+2+2+1+2+1, "always the two actions, two fixed sequences")
 
-	// The members of a file are the policies of the seeds.
+	// The members of the file are the policies of the seeds.
 	one := s.report("policy=run/policy.safetensors", "table=early", "table=late")
 	for k := range 2 {
 		want, got := r.Standings[k], one.Standings[k]
@@ -161,8 +161,8 @@ func TestEvaluateStructuralPolicies(t *testing.T) {
 	require.Equal(t, text.stdout, s.evaluate("policy=run", "table=early", "table=late").stdout)
 }
 
-// A table whose own network the policy never met is judged too, and tables of one name
-// are told apart by their paths.
+// A table of a network that the policy never met is evaluated too. Tables with equal names are distinguished by their
+// paths.
 func TestEvaluateOnOtherTables(t *testing.T) {
 	s := newShed(t)
 	require.NoError(t, os.Mkdir(s.path("more"), 0o700))
@@ -241,7 +241,7 @@ policies, voting +never .*policies, voting +best fixed .*policies, voting +rando
 	require.Empty(t, stopped.stdout)
 }
 
-// change writes a policy's file again.
+// change rewrites a policy file after a change.
 func (s *shed) change(name string, change func(*weights.Set)) {
 	set, err := weights.Read(files.OS{}, s.path(name), weights.Options{})
 	require.NoError(s.t, err)
@@ -249,7 +249,7 @@ func (s *shed) change(name string, change func(*weights.Set)) {
 	require.NoError(s.t, weights.Write(files.OS{}, s.path(name), set))
 }
 
-// refusal is an evaluation that fails: what is spoiled before it, its arguments, and how it ends.
+// refusal is an evaluation that fails: the damage before it, its arguments, and the expected error.
 type refusal struct {
 	spoil func(*shed)
 	args  []string
@@ -257,7 +257,7 @@ type refusal struct {
 	says  []string
 }
 
-// of is a list of texts.
+// of returns its arguments as a list.
 func of(texts ...string) []string { return texts }
 
 func (c refusal) check(t *testing.T, sound *shed) {
@@ -372,7 +372,7 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 	}
 }
 
-// The original's policies and structural ones stand side by side.
+// One evaluation compares the original's policies with structural ones.
 func TestBothKindsOfPolicies(t *testing.T) {
 	r, s := newLegacyRuns(t), newShed(t)
 	report := decoded[runs.EvaluationReport](t, done(t, "evaluate", "--json", "--policy", r.path("learned"), "--policy",

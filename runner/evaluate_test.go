@@ -26,8 +26,8 @@ import (
 	"graft/torch/weights"
 )
 
-// legacyRuns is a folder as the original's, with a policy that learned on ConvNet2, the
-// one it began with, a table of two decisions and a vocabulary.
+// legacyRuns is a folder like the original's, with a policy trained on ConvNet2, the policy's initial version, a table
+// of two decisions and a vocabulary.
 type legacyRuns struct {
 	t      *testing.T
 	folder string
@@ -79,7 +79,7 @@ func (r *legacyRuns) learned(name string, set *weights.Set) {
 	require.NoError(r.t, weights.Write(files.OS{}, r.path(name+"/"+bilstm.FileName), set))
 }
 
-// entry is a sequence of a table.
+// entry returns a sequence of a table.
 func (r *legacyRuns) entry(a, b int64, accuracy any) (pickle.Tuple, *pickle.Dict) {
 	fields, err := pickletest.Dict(pickle.Pair{Key: "timeleft",
 		Value: &pickle.List{Items: []any{60.5 - float64(a), 30.25 - float64(b)}}},
@@ -88,7 +88,7 @@ func (r *legacyRuns) entry(a, b int64, accuracy any) (pickle.Tuple, *pickle.Dict
 	return pickle.Tuple{a, b}, fields
 }
 
-// table writes all sequences of two of four actions, and changes them first.
+// table writes a table of all sequences of two actions out of four, after a change.
 func (r *legacyRuns) table(change func(*pickle.Dict)) {
 	all := &pickle.Dict{}
 	for a := range int64(4) {
@@ -157,7 +157,7 @@ func TestEvaluateAsTheOriginalDid(t *testing.T) {
 	require.Equal(t, bodyOf(t, source.stdout), bodyOf(t, alone.stdout), "which began with none")
 }
 
-// legacyRefusal is an evaluation that fails: what is spoiled before it, its arguments, and how it ends.
+// legacyRefusal is an evaluation that fails: the damage before it, its arguments, and the expected error.
 type legacyRefusal struct {
 	spoil func(*legacyRuns)
 	args  []string
@@ -286,7 +286,7 @@ func TestOptionsThatCannotBeEvaluatedSayWhatToDo(t *testing.T) {
 	}
 }
 
-// five makes the policy one of five actions.
+// five replaces the policy by one with five actions.
 func five(r *legacyRuns) {
 	shape := policytest.Small
 	shape.Actions = 5
@@ -294,7 +294,7 @@ func five(r *legacyRuns) {
 	r.write("learned/config.toml", "[agent]\nmax_actions = 5\n")
 }
 
-// foreign replaces the vocabulary by one of the same layers.
+// foreign replaces the vocabulary by another one of the same layers.
 func foreign(r *legacyRuns) {
 	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
 	require.NoError(r.t, err)
@@ -318,7 +318,7 @@ func remove(r *legacyRuns, d *pickle.Dict, a, b int64) {
 	*d = *kept
 }
 
-// A job that a policy decides about begins only where the policy can.
+// A job with a policy starts only if the policy can decide for its network.
 func TestTrainAsksAPolicy(t *testing.T) {
 	r := newLegacyRuns(t)
 	t.Chdir(r.folder)

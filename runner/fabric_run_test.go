@@ -28,7 +28,7 @@ schedulers = ["thrifty", "best-constant"]
 loads = [0.5, 2]
 `
 
-// A run of a file is reported, drawn and read as those of other kinds are.
+// A run can be reported, plotted and read like other kinds of runs.
 func TestFabricRun(t *testing.T) {
 	folder := t.TempDir()
 	path, run, figures := filepath.Join(folder, "cluster.toml"), filepath.Join(folder, "run"),
@@ -56,7 +56,7 @@ func TestFabricRun(t *testing.T) {
 	fails(t, failure.Usage, "omit the file", "fabric", "run", path, "--compat", "ramp")
 }
 
-// A learned scheduler is compared with others by its run folder.
+// The run folder of a learned scheduler serves as a scheduler in a comparison.
 func TestLearnedDegrees(t *testing.T) {
 	folder := t.TempDir()
 	path, learned := filepath.Join(folder, "cluster.toml"), filepath.Join(folder, "learned")

@@ -24,8 +24,8 @@ type traced struct {
 	} `json:"traceEvents"`
 }
 
-// A graph goes from a network to a file and back, and its step is simulated at several degrees; in the trace no
-// two events of a thread overlap, each thread has a name, and the last event ends with the step.
+// A graph is written from a network and reads back, and its step is simulated at several degrees. In the trace, the
+// events of a thread do not overlap, each thread has a name, and the last event ends with the step.
 func TestFabricGraphAndStep(t *testing.T) {
 	dir := t.TempDir()
 	file, trace := filepath.Join(dir, "graph.json"), filepath.Join(dir, "trace.json")

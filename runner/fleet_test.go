@@ -27,13 +27,12 @@ import (
 	"graft/torch"
 )
 
-// What watches a simulation opens no LibTorch.
+// withoutLibTorch makes LibTorch unavailable, since commands that watch a simulation must not open it.
 func withoutLibTorch(t *testing.T) {
 	t.Setenv(torch.LibraryVariable, filepath.Join(t.TempDir(), "none.so"))
 }
 
-// A simulation of this machine is looked at, its logs are followed, its workers are
-// cancelled by another process, and it goes on.
+// Commands show a local simulation and follow its logs, another process cancels its workers, and it continues.
 func TestFleetOfThisMachine(t *testing.T) {
 	folder, path := newScenario(t, largeScenario)
 	g := gridRun{t, filepath.Join(folder, "runs", "late")}
@@ -80,8 +79,8 @@ func TestFleetOfThisMachine(t *testing.T) {
 	require.Equal(t, failure.Requeue, left(t, p), out)
 }
 
-// A coordinator that was killed has taken its local workers along; whoever attaches
-// starts them again, and ^C ends them with their work saved.
+// The local workers of a killed coordinator die with it. Attaching restarts them, and ^C ends them with their work
+// saved.
 func TestFleetIsAttachedAfterAKill(t *testing.T) {
 	folder, path := newScenario(t, largeScenario)
 	g := gridRun{t, filepath.Join(folder, "runs", "late")}
@@ -108,7 +107,7 @@ func TestFleetIsAttachedAfterAKill(t *testing.T) {
 	require.Empty(t, g.status().Legs, "what they had was given back")
 }
 
-// The workers of trials are looked at, cancelled and started again as those of a simulation are.
+// The workers of trials can be shown, cancelled and restarted like a simulation's.
 func TestFleetOfTrials(t *testing.T) {
 	run := filepath.Join(t.TempDir(), "run")
 	p, out := process(t, brief(run, "--seeds", "3", "--set", "fleet.workers=2", "--set", "time.budget=20s")...)
@@ -137,8 +136,7 @@ func TestFleetOfTrials(t *testing.T) {
 	require.Contains(t, done(t, "fleet", "status", run).stdout, "as given, seed 1, failed: it is a test")
 }
 
-// A supervisor of trials that was killed has taken its workers along; whoever attaches starts them
-// again and collects the outcome.
+// The workers of a killed supervisor of trials die with it. Attaching restarts them and collects the outcome.
 func TestTrialsAreAttachedAfterAKill(t *testing.T) {
 	run := filepath.Join(t.TempDir(), "run")
 	p, _ := process(t, brief(run, "--seeds", "2", "--set", "fleet.workers=2")...)
@@ -153,7 +151,7 @@ func TestTrialsAreAttachedAfterAKill(t *testing.T) {
 	require.Contains(t, done(t, "fleet", "attach", run).stdout, "results in "+run, "nothing is left")
 }
 
-// Faults end in a sentence with a remedy.
+// Errors of fleet commands state a remedy.
 func TestFleetFaults(t *testing.T) {
 	folder, path := newScenario(t, scenarioFile)
 	run := filepath.Join(folder, "runs", "late")
@@ -190,7 +188,7 @@ func TestFleetFaults(t *testing.T) {
 	require.Contains(t, graft("fleet", "attach", run).stdout, "9 of 9 runs ended")
 }
 
-// A manifest is of the run folder that it is about, and names what pods need.
+// A manifest refers to its run folder and names what pods need.
 func TestFleetManifest(t *testing.T) {
 	folder, path := newScenario(t, scenarioFile)
 	run := filepath.Join(folder, "runs", "late")
@@ -238,17 +236,17 @@ func TestFleetManifest(t *testing.T) {
 	require.Contains(t, out.String(), "9 of 9 runs ended")
 }
 
-// largeScenario is 64 sequences of 85 legs.
+// largeScenario has 64 sequences of 85 legs.
 var largeScenario = strings.NewReplacer(`"460ms"`, `"560ms"`, "max_decisions = 2", "max_decisions = 3",
 	`"deepen:conv2",`, `"deepen:conv2", "deepen:conv3",`).Replace(scenarioFile)
 
-// grid is a simulation that a test watches.
+// gridRun is a simulation that a test watches.
 type gridRun struct {
 	*testing.T
-	run string // its folder
+	run string // run folder
 }
 
-// status returns the output of `graft fleet status --json`.
+// status returns the decoded output of `graft fleet status --json`.
 func (g gridRun) status() (r simulate.Status) {
 	g.Helper()
 	o := graft("fleet", "status", g.run, "--json")
@@ -257,7 +255,7 @@ func (g gridRun) status() (r simulate.Status) {
 	return r
 }
 
-// await waits until the simulation is as it should be.
+// await waits until the status satisfies a condition.
 func (g gridRun) await(what string, so func(simulate.Status) bool) (r simulate.Status) {
 	g.Helper()
 	require.Eventually(g, func() bool {
@@ -267,8 +265,8 @@ func (g gridRun) await(what string, so func(simulate.Status) bool) (r simulate.S
 	return r
 }
 
-// killHolder kills a worker that has taken a leg, and says which worker and leg. It is
-// stopped first, so that it has the leg for sure.
+// killHolder kills a worker that holds a leg, and returns the worker and the leg. It stops the worker first, so the
+// worker still holds the leg.
 func (g gridRun) killHolder() (worker int, leg simulate.RunningLeg) {
 	g.Helper()
 	for range 1000 {
@@ -293,8 +291,7 @@ func (g gridRun) killHolder() (worker int, leg simulate.RunningLeg) {
 	return 0, leg
 }
 
-// mustTakeOver waits until another than the dead worker has a leg, or has done it, and
-// says how long that took.
+// mustTakeOver waits until another worker holds the leg or has done it, and returns the elapsed time.
 func (g gridRun) mustTakeOver(leg simulate.RunningLeg) time.Duration {
 	g.Helper()
 	began := time.Now()
@@ -309,11 +306,11 @@ func (g gridRun) mustTakeOver(leg simulate.RunningLeg) time.Duration {
 	return time.Since(began)
 }
 
-// soon is a time in which nobody can be taken for lost by silence alone, which takes 30 s.
+// soon is too short for a takeover by a missing heartbeat alone, which takes 30 s.
 const soon = 15 * time.Second
 
-// The proof that workers, nodes and coordinators cost only time: a grid on Slurm, of
-// which one each is killed, ends in the bytes of the grid on this machine.
+// Deaths of workers, nodes and coordinators cost only time. A grid on Slurm that loses one of each ends with the bytes
+// of a local grid.
 func TestSimulateOnSlurm(t *testing.T) {
 	longOnly(t, "a grid on Slurm that loses a worker, a coordinator and a node; the page on Slurm runs one")
 	fleettest.NeedSlurm(t)
@@ -327,7 +324,7 @@ func TestSimulateOnSlurm(t *testing.T) {
 
 	began := time.Now()
 	g := gridRun{t, filepath.Join(folder, "there", "late")}
-	// a node each
+	// one node per worker
 	said := simulated(t, path, "--folder", g.run, "--engine", "slurm", "--set", "fleet.cpus=4", "--set",
 		"fleet.threads=1")
 	require.Contains(t, said, "submitted 4 workers: job ")
@@ -360,7 +357,7 @@ func TestSimulateOnSlurm(t *testing.T) {
 	select {
 	case err := <-over:
 		require.NoError(t, err, out)
-	case <-time.After(6 * patience): // Slurm takes its time to find out that a node is lost
+	case <-time.After(6 * patience): // Slurm takes a while to detect a lost node
 		t.Fatal("the grid does not end")
 	}
 	require.Contains(t, out.String(), "64 of 64 runs ended, of 85 legs")

@@ -13,8 +13,7 @@ import (
 	"graft/torch/weights"
 )
 
-// foreignNetwork writes the file of an imported network of 16 × 16 images, one of whose operators is given,
-// and its weights.
+// foreignNetwork writes the file of an imported network for 16 × 16 images, with one given operator, and its weights.
 func foreignNetwork(t *testing.T, dir, operator string) (network, set string) {
 	operators := "\"" + strings.Join([]string{"z = zeros.default(size=[0, 3])", operator, "m = mean.default(self=%a)",
 		"f = flatten.using_ints(self=%x, start_dim=1)", "l = linear.default(input=%f, weight=@fc.weight) in fc",
@@ -41,8 +40,8 @@ adapt = {decider = "none", actions = []}
 `, network, set))
 }
 
-// A network whose operators LibTorch does not survive, or that takes more memory than its shapes say, is refused by
-// each command that would run it, and the process goes on.
+// A network that crashes LibTorch, or that takes more memory than its shapes suggest, is refused by each command that
+// would run it. The process survives.
 func TestForeignNetworksAreTried(t *testing.T) {
 	longOnly(t, "foreign networks in every command")
 	inputs := write(t, filepath.Join(t.TempDir(), "in.json"),
@@ -69,7 +68,7 @@ func TestForeignNetworksAreTried(t *testing.T) {
 	}
 }
 
-// A network that passes computes in another process what it computes in this one.
+// A network that passes the check computes the same in a separate process as in this one.
 func TestForeignNetworksCompute(t *testing.T) {
 	dir := t.TempDir()
 	network, set := foreignNetwork(t, dir, "a = add.Scalar(self=%x, other=0.5)")

@@ -24,7 +24,7 @@ import (
 // startingWeights is the folder of the original's starting weights in a developer's checkout.
 var startingWeights = filepath.Join("..", "..", "shared", "reference", "adaptation", "starting_weights")
 
-// ownWeights is a folder of our own in the form of the original's.
+// ownWeights writes a folder of weights in the original's form.
 func ownWeights(t *testing.T) string {
 	dir := t.TempDir()
 	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
@@ -46,7 +46,7 @@ func ownWeights(t *testing.T) string {
 	return dir
 }
 
-// goingOn runs a job of ConvNet2 from weights in a folder.
+// goingOn runs a job of ConvNet2 from the given weights.
 func goingOn(t *testing.T, more ...string) train.Result {
 	args := []string{"train", "--quiet", "--json", "--folder", filepath.Join(t.TempDir(), "run")}
 	for _, set := range append([]string{"network.name=ConvNet2", "data.synthetic.train=300", "data.synthetic.test=100",
@@ -88,7 +88,7 @@ func TestTrainGoesOnFromAFolder(t *testing.T) {
 	require.NoDirExists(t, folder, "weights that do not fit leave no folder")
 }
 
-// lastOf is the numbers in the last line of a table of the original's.
+// lastOf returns the numbers in the last line of one of the original's tables.
 func lastOf(t *testing.T, path string) (line int, seconds, value float64) {
 	text := contents(t, path)
 	lines := strings.Split(strings.TrimSpace(text), "\n")
@@ -97,8 +97,7 @@ func lastOf(t *testing.T, path string) (line int, seconds, value float64) {
 	return line + 1, seconds, value
 }
 
-// The original's published weights load under its names, and the job goes on from the
-// time and the epoch at which they were written.
+// The original's published weights load under its names, and the job continues from the time and epoch of the weights.
 func TestTrainGoesOnFromThePublishedWeights(t *testing.T) {
 	folders, err := filepath.Glob(filepath.Join(startingWeights, "small_*"))
 	require.NoError(t, err)
@@ -119,7 +118,7 @@ func TestTrainGoesOnFromThePublishedWeights(t *testing.T) {
 	}
 }
 
-// How right the published weights are is what was published, where the images are there to see it.
+// The published weights have the published accuracy on CIFAR-10, if the images are available.
 func TestThePublishedAccuracy(t *testing.T) {
 	images := filepath.Join("..", "..", "shared", "data")
 	for _, path := range []string{startingWeights, images} {
@@ -132,8 +131,8 @@ func TestThePublishedAccuracy(t *testing.T) {
 	require.InDelta(t, *report.Given.Published, report.Given.Accuracy, 2e-4, "two images may be on the edge")
 }
 
-// A translated job runs as the original did: it is asked at the beginning of each epoch
-// after an up, counts whole epochs only, and ends when the budget is used up.
+// A translated job runs like the original: it decides at the start of each epoch after an up, counts only whole epochs,
+// and ends when the budget is used up.
 func TestTranslatedJobsRun(t *testing.T) {
 	longOnly(t, "translated jobs that run; their translation is checked")
 	for agent, text := range map[string]string{

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// gpuReport is report.json of scripts/gpu.sh.
+// gpuReport is the report.json of scripts/gpu.sh.
 type gpuReport struct {
 	Version  int    `json:"version"`
 	CUDA     bool   `json:"cuda"`
@@ -26,7 +26,8 @@ type gpuReport struct {
 	} `json:"steps"`
 }
 
-// gpuTree is a checkout with programs that only say what they were asked, and a graft that sees so many GPUs.
+// gpuTree returns a checkout whose programs only print their arguments, and whose graft reports the given number of
+// GPUs.
 func gpuTree(t *testing.T, gpus string) string {
 	tree := t.TempDir()
 	program := func(path, text string) {
@@ -48,7 +49,7 @@ func gpuTree(t *testing.T, gpus string) string {
 	return tree
 }
 
-// runGPU runs the script in a tree, with a Python that has a PyTorch.
+// runGPU runs the script in a tree, with a Python that seems to have PyTorch.
 func runGPU(t *testing.T, tree string, env ...string) (r gpuReport, text string, err error) {
 	t.Helper()
 	python := filepath.Join(tree, "python")
@@ -61,7 +62,7 @@ func runGPU(t *testing.T, tree string, env ...string) (r gpuReport, text string,
 	return r, contents(t, filepath.Join(tree, "report/report.txt")), err
 }
 
-// Without a GPU what needs one is left out, and says so; with one all steps run.
+// Without a GPU, steps that need one are reported as left out. With a GPU, all steps run.
 func TestReportsOfGPUs(t *testing.T) {
 	r, text, err := runGPU(t, gpuTree(t, "0"))
 	require.NoError(t, err)
@@ -88,7 +89,7 @@ func TestReportsOfGPUs(t *testing.T) {
 	require.Contains(t, text, "bench epoch -device cuda:0 -images 12800")
 }
 
-// A step that fails or takes too long is named, and the others go on while there is time.
+// A step that fails or times out is reported, and the other steps run while time is left.
 func TestFailuresOnGPUs(t *testing.T) {
 	tree := gpuTree(t, "1")
 	require.NoError(t, os.WriteFile(filepath.Join(tree, "build/gpu/torch.test"),

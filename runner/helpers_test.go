@@ -51,13 +51,13 @@ func longOnly(t testing.TB, what string) {
 	}
 }
 
-// done runs a command line that has to succeed.
+// done runs a command line that must succeed.
 func done(t testing.TB, args ...string) outcome {
 	t.Helper()
 	return ends(t, graft(args...), failure.Done, "")
 }
 
-// fails runs a command line that has to end with a code and an error that contains a text.
+// fails runs a command line that must end with a code and an error that contains a text.
 func fails(t testing.TB, code failure.Code, says string, args ...string) outcome {
 	t.Helper()
 	return ends(t, graft(args...), code, says)
@@ -75,10 +75,10 @@ func ends(t testing.TB, o outcome, code failure.Code, says string) outcome {
 type wrongCall struct {
 	args []string
 	code failure.Code
-	says string // in its error
+	says string // part of its error
 }
 
-// allFail runs command lines that fail and print nothing. All begin with the same words.
+// allFail runs command lines that must fail and print nothing. All start with the same words.
 func allFail(t *testing.T, command string, calls map[string]wrongCall) {
 	t.Helper()
 	for name, c := range calls {
@@ -88,19 +88,19 @@ func allFail(t *testing.T, command string, calls map[string]wrongCall) {
 	}
 }
 
-// must runs a command line that has to succeed, and returns what it prints.
+// must runs a command line that must succeed, and returns its output.
 func must(t testing.TB, line string) string {
 	t.Helper()
 	return done(t, append(strings.Fields(line), "--quiet")...).stdout
 }
 
-// object runs a command line that prints an object.
+// object runs a command line that must print a JSON object, and decodes it.
 func object[T any](t testing.TB, line string) T {
 	t.Helper()
 	return decoded[T](t, must(t, line+" --json"))
 }
 
-// decoded reads an object of JSON.
+// decoded decodes a JSON object.
 func decoded[T any](t testing.TB, text string) (v T) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal([]byte(text), &v))
@@ -147,7 +147,7 @@ func sameFiles(t testing.TB, want, got string, names ...string) {
 	}
 }
 
-// golden compares a text with a file in testdata. Tests may be in another folder.
+// golden compares a text with a file in testdata, from any working directory.
 func golden(t testing.TB, name, got string) {
 	t.Helper()
 	path := filepath.Join(testdata, name)
@@ -157,14 +157,14 @@ func golden(t testing.TB, name, got string) {
 	require.Equal(t, contents(t, path), got, "look at %s, then write it again with -update", name)
 }
 
-// goldenCall is a command line, and the exit code that it ends with.
+// goldenCall is a command line and its expected exit code.
 type goldenCall struct {
 	args string
 	code failure.Code
 }
 
-// goldenScreens compares what command lines print, by the names of golden files. All begin with the
-// same words. TABLES stands for the path of home; empty is none.
+// goldenScreens compares the output of command lines with golden files, by file name. All start with the same words.
+// TABLES stands for the path home; empty replaces nothing.
 func goldenScreens(t *testing.T, folder, command, home string, screens map[string]goldenCall) {
 	t.Helper()
 	for name, c := range screens {

@@ -14,8 +14,7 @@ import (
 	"graft/runner/train"
 )
 
-// A job that is limited to AVX2 has one digest on this processor and on others that an emulator
-// makes of it.
+// A job limited to AVX2 has the same digest on this processor and on emulated others.
 func TestLimitedJobsHaveOneDigest(t *testing.T) {
 	emulator, err := exec.LookPath("qemu-x86_64")
 	if !longTests || err != nil {
@@ -40,8 +39,8 @@ func TestLimitedJobsHaveOneDigest(t *testing.T) {
 	}
 }
 
-// With AVX2 the oneDNN of LibTorch 1.13 damages memory in 1×1 convolutions with a stride on few
-// channels: they are computed otherwise, to the same losses.
+// With AVX2, the oneDNN of LibTorch 1.13 corrupts memory in 1×1 convolutions with a stride on few channels. graft
+// computes them differently, with the same losses.
 func TestStridesWithAVX2(t *testing.T) {
 	network := filepath.Join(t.TempDir(), "strided.toml")
 	write(t, network, `name = "Strided"

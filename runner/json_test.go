@@ -46,10 +46,10 @@ import (
 	"graft/runner/train"
 )
 
-// updateDocs writes pages that are made of the code.
+// updateDocs rewrites pages that are generated from the code.
 var updateDocs = flag.Bool("update-docs", false, "write docs/json.md as the code has it")
 
-// jsonReports are the objects that commands print with --json, by command.
+// jsonReports holds the objects that commands print with --json, by command.
 var jsonReports = map[string][]any{
 	"graft cluster run":    {study.Outcome{}},
 	"graft config show":    {configReport{}},
@@ -102,7 +102,7 @@ var jsonReports = map[string][]any{
 	"graft node profile": {runs.NodeProfileOutcome{}},
 }
 
-// which tells several objects of a command apart.
+// which states when a command with several objects prints an object.
 var which = map[reflect.Type]string{
 	reflect.TypeFor[runs.EvaluationReport](): "Without `--leave-out`.",
 	reflect.TypeFor[runs.LeaveOutReport]():   "With `--leave-out`.",
@@ -126,7 +126,7 @@ var which = map[reflect.Type]string{
 	reflect.TypeFor[listReport]():            "With a kind.",
 }
 
-// aboutObjects is the head of the page.
+// aboutObjects is the start of the page.
 const aboutObjects = `# What commands print with ` + "`--json`" + `
 
 One object on one line of stdout, whose keys and types keep their meaning: new ones may
@@ -142,10 +142,10 @@ This page is made of the comments in the code, and a test holds it against them:
 ` + "`go test ./runner -run JSON -update-docs`" + `.
 `
 
-// objects is the page about objects as the code has it.
+// objects generates the page about objects.
 type objects struct {
 	t       *testing.T
-	words   map[string]map[string]string // by folder of a package
+	words   map[string]map[string]string // comments of fields by package folder
 	waiting []reflect.Type
 	known   map[reflect.Type]bool
 }
@@ -176,7 +176,7 @@ func (p *objects) text() string {
 	return b.String()
 }
 
-// rows are the lines of a table about a struct.
+// rows returns the table rows of a struct.
 func (p *objects) rows(t reflect.Type) string {
 	var b strings.Builder
 	for _, f := range jsonFields(t) {
@@ -190,7 +190,7 @@ func (p *objects) rows(t reflect.Type) string {
 	return b.String()
 }
 
-// about is the comment of a field.
+// about returns the comment of a field.
 func (p *objects) about(f jsonField) string {
 	folder, ours := strings.CutPrefix(f.of.PkgPath(), "graft/")
 	if !ours {
@@ -205,11 +205,11 @@ func (p *objects) about(f jsonField) string {
 	return p.words[folder][f.of.Name()+"."+f.Name]
 }
 
-// kind is a type in words.
+// kind returns a type in words.
 func (p *objects) kind(t reflect.Type) string {
 	get, optional := t.MethodByName("Get")
 	switch {
-	case optional && isOpaque(t): // of telemetry
+	case optional && isOpaque(t): // optional values of telemetry
 		return p.kind(get.Type.Out(0)) + " or null"
 	case t == reflect.TypeFor[telemetry.Throttle]():
 		return "list of string"
@@ -243,7 +243,7 @@ func (p *objects) kind(t reflect.Type) string {
 	return "int"
 }
 
-// title is a type's name in words, after its package where that is another.
+// title returns a type's name in words, after its package if the names could clash.
 func title(t reflect.Type) string {
 	var b strings.Builder
 	for k, r := range t.Name() {
@@ -261,15 +261,15 @@ func title(t reflect.Type) string {
 	return name
 }
 
-// jsonField is a field as encoding/json sees it.
+// jsonField is a field as encoding/json encodes it.
 type jsonField struct {
 	reflect.StructField
-	of       reflect.Type // the struct that has it
+	of       reflect.Type // struct that has the field
 	key      string
 	optional bool
 }
 
-// jsonFields are the keys of a struct's object.
+// jsonFields returns the fields of a struct's JSON object.
 func jsonFields(t reflect.Type) (list []jsonField) {
 	for k := range t.NumField() {
 		f := t.Field(k)
@@ -292,7 +292,7 @@ func jsonFields(t reflect.Type) (list []jsonField) {
 	return list
 }
 
-// isOpaque says whether a type writes itself, as text.
+// isOpaque reports whether a type encodes itself as text.
 func isOpaque(t reflect.Type) bool {
 	text, object := reflect.TypeFor[encoding.TextMarshaler](), reflect.TypeFor[json.Marshaler]()
 	return t.Implements(text) || t.Implements(object)
@@ -320,13 +320,13 @@ func TestJSONReportsAreOfAllCommands(t *testing.T) {
 	})
 }
 
-// unpromised collects what commands of all tests printed that the page does not say.
+// unpromised collects output of commands in all tests that contradicts the page.
 var unpromised struct {
 	sync.Mutex
 	list []string
 }
 
-// holdToPage holds what a command printed with --json against its types.
+// holdToPage checks the --json output of a command against its documented types.
 func holdToPage(args []string, stdout string) {
 	command, _, err := newRootCommand().Find(args)
 	if err != nil || !slices.Contains(args, "--json") || stdout == "" {
@@ -349,7 +349,7 @@ func holdToPage(args []string, stdout string) {
 	unpromised.list = append(unpromised.list, fmt.Sprintf("%s: %s", command.CommandPath(), strings.Join(faults, "; ")))
 }
 
-// shaped is an error where a value is not as a type says.
+// shaped returns an error if a value does not match a type.
 func shaped(v any, t reflect.Type, at string) error {
 	if t.Kind() == reflect.Pointer && v != nil {
 		t = t.Elem()

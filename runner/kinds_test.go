@@ -17,15 +17,15 @@ import (
 	"graft/results"
 )
 
-// unnamed lists the runs of commands of all tests whose manifest does not name the kind that their files have, and
-// seen the kinds of all others.
+// unnamed collects, over all tests, the runs whose manifest names another kind than their files show. seen has the
+// kinds of all other runs.
 var unnamed struct {
 	sync.Mutex
 	list []string
 	seen map[string]bool
 }
 
-// holdToKinds checks the manifests of the runs that a command line may have written.
+// holdToKinds checks the manifests of runs that a command line may have written.
 func holdToKinds(args []string) {
 	below, _ := filepath.Glob("runs/*")
 	for k, arg := range args {
@@ -52,8 +52,8 @@ func holdToKinds(args []string) {
 	}
 }
 
-// namedKind is the kind that the manifest of a run names, empty for a folder that is no run of graft. It is an error
-// unless the files of the folder have the same.
+// namedKind returns the kind in a run's manifest, or an empty string for a folder that is not a run. It returns an
+// error if the folder's files show another kind.
 func namedKind(folder string) (string, error) {
 	f, err := runs.ReadFolder(files.OS{}, folder)
 	if err != nil || f.Guess() == nil || f.Guess() == runs.TableKind || f.Guess() == runs.OriginalKind {
@@ -61,7 +61,7 @@ func namedKind(folder string) (string, error) {
 	}
 	m, err := manifestOf(folder)
 	if err != nil {
-		return "", nil // a test wrote another one
+		return "", nil // a test wrote its own manifest
 	}
 	if m.Kind != f.Guess().Name {
 		return "", fmt.Errorf("%s: its manifest names %q, its files are those of a %q", folder, m.Kind, f.Guess().Name)
@@ -69,7 +69,7 @@ func namedKind(folder string) (string, error) {
 	return m.Kind, nil
 }
 
-// manifestOf reads the manifest of a run, which a pipeline has in its journal.
+// manifestOf reads the manifest of a run. A pipeline keeps it in its journal.
 func manifestOf(folder string) (results.Manifest, error) {
 	l, err := runs.ReadJournal(files.OS{}, filepath.Join(folder, runs.JournalFile))
 	if err == nil {
@@ -93,12 +93,12 @@ func forget(t *testing.T, folder string) {
 	}
 }
 
-// The kind that a manifest names is the one by which the folder's files are recognised.
+// The kind in a manifest equals the kind that graft infers from the folder's files.
 func TestKindsOfFolders(t *testing.T) {
 	for name, folder := range writeAll(t) {
 		want := openRun(t, folder)
 		if want.Kind == runs.TableKind || want.Kind == runs.OriginalKind {
-			continue // they have no manifest
+			continue // no manifest
 		}
 		kind, err := namedKind(folder)
 		require.NoError(t, err, name)
@@ -113,12 +113,12 @@ func TestKindsOfFolders(t *testing.T) {
 	}
 }
 
-// A run that was killed as it began has the kind that its manifest names, and no results.
+// A run that was killed at its start has the kind in its manifest, and no results.
 func TestOpenRunsThatBegan(t *testing.T) {
 	dir := t.TempDir()
 	for _, k := range runs.Kinds() {
 		if k == runs.TableKind || k == runs.OriginalKind || k == runs.PipelineKind {
-			continue // they have no manifest of their own
+			continue // no manifest of their own
 		}
 		folder := filepath.Join(dir, k.Name)
 		run, err := results.Create(files.OS{}, folder, results.CreateOptions{Resolved: "[run]\nseed = 1\n"},
@@ -144,7 +144,7 @@ func TestOpenRunsThatBegan(t *testing.T) {
 	require.Contains(t, must(t, "report "+dir), "job")
 }
 
-// A later graft may have more kinds of runs.
+// A kind that only a later version of graft has is reported as unknown.
 func TestOpenRunOfAnUnknownKind(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	writeJob(t, dir, writtenJob{seed: 1, epochs: 3, accuracy: 0.5})
@@ -160,7 +160,7 @@ func TestOpenRunOfAnUnknownKind(t *testing.T) {
 	require.ErrorContains(t, err, `"of-tomorrow"`)
 }
 
-// Commands whose other tests run them in processes of their own write the kind, too.
+// Commands that other tests run in separate processes also write the kind.
 func TestKindsOfTrialsAndTasks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "tasks.toml", "[machine]\ngpus = 1\n[[task]]\nname = \"one\"\ncommand = [\"true\"]\n")

@@ -13,7 +13,7 @@ import (
 	"graft/runner/learn"
 )
 
-// casesFile is a file of cases.
+// casesFile writes a file of cases.
 func casesFile(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "cases.toml")
@@ -21,8 +21,7 @@ func casesFile(t *testing.T, text string) string {
 	return path
 }
 
-// Each case learns in its own folder; a run that was stopped goes on to the same bytes, and one that has
-// ended is read again.
+// Each case learns in its own folder. A stopped run resumes to the same bytes, and a completed run is only read.
 func TestSchedulersLearnInCases(t *testing.T) {
 	path, cases := schedulerFile(t, "[learn]\nimitation_workloads = 3\nmethod = \"none\"\n[run]\nseeds = 3\n"),
 		casesFile(t, "[given]\n[\"more jobs\"]\nworkloads.jobs = 7\nschedule.schedulers = [\"drf\", \"fifo\"]\n")
@@ -53,7 +52,7 @@ func TestSchedulersLearnInCases(t *testing.T) {
 		append(again, "--set", "workloads.jobs=8")...)
 }
 
-// learntCases returns what a run of cases wrote, without the files that hold times.
+// learntCases returns the output of a run of cases, without files that hold times.
 func learntCases(t *testing.T, folder string) string {
 	all := contents(t, filepath.Join(folder, "cases.csv")) + learnt(t, folder)
 	paths, err := filepath.Glob(filepath.Join(folder, runs.CasesFolder, "*"))
@@ -64,7 +63,7 @@ func learntCases(t *testing.T, folder string) string {
 	return all
 }
 
-// All cases are checked before any is learned, and errors name the line.
+// All cases are checked before any of them learns, and errors name the line.
 func TestCasesThatCannotBeLearned(t *testing.T) {
 	path, folder := schedulerFile(t, "[learn]\nimitation_workloads = 1\nmethod = \"none\"\n"+
 		""), filepath.Join(t.TempDir(), "run")

@@ -24,8 +24,8 @@ events = [{at = "150ms", change = "up"}, {at = "300ms", change = "up"}]
 batch = 32
 `
 
-// A policy that learned from a table with gains sees the same gains in a job, pays for them as in the table, and ends
-// with the accuracy of its sequence.
+// A policy that learned from a table with gains reads the same gains in a job, is charged for them as in the table, and
+// reaches the accuracy of its sequence.
 func TestPoliciesWithGainsDecideAsInTheirTable(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const actions = "actions = [\"deepen:conv1\", \"widen:conv2:40\", \"none\"]\n"

@@ -20,7 +20,7 @@ import (
 	"graft/runner/learn"
 )
 
-// schedulerFile is the file of a scheduler that learns on small workloads.
+// schedulerFile writes the file of a scheduler that learns on small workloads.
 func schedulerFile(t *testing.T, more string) string {
 	t.Helper()
 	return jobFile(t, "[elastic]\nspeeds = \"analytic\"\nnodes = 4\nscaling = \"none\"\nmax_workers = 4\n[workloads]\n"+
@@ -29,7 +29,7 @@ func schedulerFile(t *testing.T, more string) string {
 		"schedulers = [\"drf\", \"srtf\"]\n"+more)
 }
 
-// A scheduler that was learned is compared on other workloads, and runs in any simulation.
+// A learned scheduler is compared on other workloads, and runs in any simulation.
 func TestASchedulerIsLearnedAndCompared(t *testing.T) {
 	path, folder := schedulerFile(t, "[learn]\nimitation_workloads = 12\nrounds = 2\nrollout = 128\n"+
 		"envs = 2\nteacher = \"peak\"\nimitation_lr = 0.003\n[run]\nseeds = 2\ntensorboard = true\n"),
@@ -114,7 +114,7 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 		"--policy", "x", "--table", "y")
 }
 
-// A run that is resumed with other workloads is refused; one that has ended is read again.
+// Resuming with other workloads is refused, and resuming a completed run only reads it.
 func TestSchedulersResume(t *testing.T) {
 	path, folder := schedulerFile(t, "[learn]\nimitation_workloads = 3\nmethod = \"none\"\n[run]\nseeds = 1\n"),
 		filepath.Join(t.TempDir(), "run")
@@ -128,7 +128,7 @@ func TestSchedulersResume(t *testing.T) {
 	fails(t, failure.Failed, "delete the file to restart this seed", "learn", path, "--folder", folder, "--resume")
 }
 
-// DL2 learns as it was published, and its policy is compared like any other scheduler.
+// DL2 learns as published, and its policy is compared like any other scheduler.
 func TestDL2IsLearnedAndCompared(t *testing.T) {
 	path, folder := jobFile(t, `[elastic]
 speeds = "analytic"
@@ -171,7 +171,7 @@ every = 4
 		"learn", path, "--set", `workloads.train=["x.json"]`)
 }
 
-// Learning that is killed at random moments ends in the same bytes.
+// Learning that is killed at random moments ends with the same bytes.
 func TestKilledLearningEndsTheSame(t *testing.T) {
 	longOnly(t, "kills of a scheduler that learns; a policy that learns is killed")
 	path := schedulerFile(t, "[run]\nseeds = 2\ncheckpoint_every = \"20ms\"\n[learn]\nimitation_workloads = 40\n"+
@@ -198,7 +198,7 @@ func TestKilledLearningEndsTheSame(t *testing.T) {
 		select {
 		case err := <-left:
 			require.NoError(t, err, out)
-			if ended = kills >= most; !ended { // too fast: once more from the beginning
+			if ended = kills >= most; !ended { // too fast to kill: restart
 				require.Equal(t, learnt(t, whole), learnt(t, killed))
 				require.NoError(t, os.RemoveAll(killed))
 			}

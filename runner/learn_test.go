@@ -29,7 +29,7 @@ import (
 	"graft/torch/weights"
 )
 
-// lessonFile is the file of a policy that learns from a made-up table.
+// lessonFile writes the file of a policy that learns from a synthetic table.
 func lessonFile(t *testing.T, more string) string {
 	t.Helper()
 	f, err := originaltest.Write(t.TempDir(), 3)
@@ -38,8 +38,8 @@ func lessonFile(t *testing.T, more string) string {
 		f.Vocabulary, more))
 }
 
-// classFile is the file of structural policies that learn from two made-up tables, and
-// may stop early by a third.
+// classFile writes the file of structural policies that learn from two synthetic tables and may use a third for early
+// stopping.
 func classFile(t *testing.T, more string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -50,7 +50,7 @@ func classFile(t *testing.T, more string) string {
 		filepath.Join(dir, "two"), strings.ReplaceAll(more, "THREE", fmt.Sprintf("%q", filepath.Join(dir, "three")))))
 }
 
-// learnt returns what a run of policies wrote, without the files that hold times.
+// learnt returns the output of a learning run, without files that hold times.
 func learnt(t *testing.T, folder string) (all string) {
 	t.Helper()
 	for _, pattern := range []string{"learning.csv", "episodes.csv", runs.OutcomeFile, runs.PolicyFile, runs.VoteFile,
@@ -100,7 +100,7 @@ func TestLearnTellsWhatWasLearned(t *testing.T) {
 		"--set", "learn.episodes=300")
 }
 
-// A policy begins with the weights of another, whose embedding is not taken.
+// A policy starts from the weights of another policy, except its embedding.
 func TestLearnBeginsWithAPolicy(t *testing.T) {
 	path, first, second := lessonFile(t, "[learn]\nepisodes = 100\n"), filepath.Join(t.TempDir(), "first"),
 		filepath.Join(t.TempDir(), "second")
@@ -110,7 +110,7 @@ func TestLearnBeginsWithAPolicy(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "encoder.embedder.weight", set.Tensors[0].Name)
 	require.Len(t, set.Tensors, 19)
-	// With so small a rate what it begins with is what it ends with.
+	// At such a small learning rate, the weights do not change.
 	done(t, "learn", path, "--folder", second, "--set", "policy.weights="+policy, "--set", "learn.lr=1e-30", "--set",
 		"run.seed=9")
 	after, err := weights.Read(files.OS{}, filepath.Join(second, runs.PolicyFile), weights.Options{})
@@ -129,7 +129,7 @@ func TestLearnRefuses(t *testing.T) {
 	fails(t, failure.Usage, "not a run folder", "learn", lessonFile(t, ""), "--resume", "--folder", folder)
 }
 
-// rowsIn waits until a table has so many lines.
+// rowsIn waits until a table has more than n lines.
 func rowsIn(t *testing.T, path string, n int) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -138,8 +138,8 @@ func rowsIn(t *testing.T, path string, n int) {
 	}, patience, time.Millisecond)
 }
 
-// Policies that are killed, whenever, go on to the same bits; so do those that are asked to stop,
-// which leave with the code for that.
+// Learning that is killed at any moment resumes to the same bits. So does learning that is asked to stop, which exits
+// with the code for that.
 func TestLearnSurvivesKills(t *testing.T) {
 	for name, path := range map[string]string{
 		"original": lessonFile(t, "[run]\nevery = 5\ncheckpoint_every = \"100ms\"\n[learn]\nepisodes = 1500\n"+
@@ -179,7 +179,7 @@ func TestLearnSurvivesKills(t *testing.T) {
 	}
 }
 
-// A command that is stopped before it begins has learned nothing, and can go on.
+// A command that is stopped before it starts has learned nothing, and can be resumed.
 func TestLearnIsRequeued(t *testing.T) {
 	for _, path := range []string{lessonFile(t, "[learn]\nepisodes = 100\n"+
 		""), classFile(t,
@@ -195,7 +195,7 @@ func TestLearnIsRequeued(t *testing.T) {
 	}
 }
 
-// PyTorch reads what was learned as the original's code would.
+// PyTorch reads a learned policy as the original's code would.
 func TestLearnedPolicyIsPyTorchs(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	require.Equal(t, failure.Done, graft("learn", lessonFile(t, "[learn]\nepisodes = 10\n"), "--folder", folder).code)
@@ -274,7 +274,7 @@ func TestLearnTreesTellsWhatWasLearned(t *testing.T) {
 	require.Equal(t, "2", one.Notes["seed"])
 }
 
-// A run goes on with what it began with only, and says what is otherwise.
+// A run resumes only with unchanged inputs, and reports what changed.
 func TestLearnTreesGoesOnWithTheSame(t *testing.T) {
 	path, folder := classFile(t, "[run]\nseeds = 1\n[learn]\nsteps = 5\n"), filepath.Join(t.TempDir(), "run")
 	require.Equal(t, failure.Done, graft("learn", path, "--folder", folder).code)
@@ -297,13 +297,13 @@ func TestLearnTreesGoesOnWithTheSame(t *testing.T) {
 		"tables.folders=[\"nowhere\"]")
 }
 
-// firstFolder is the first folder that a file names.
+// firstFolder returns the first folder that a file names.
 func firstFolder(t *testing.T, path string) string {
 	text := contents(t, path)
 	return regexp.MustCompile(`"([^"]+)"`).FindStringSubmatch(text)[1]
 }
 
-// Tables that are held out are judged as well, and learned from in no way.
+// Held-out tables are evaluated for early stopping, and not learned from.
 func TestLearnTreesStopsEarly(t *testing.T) {
 	path, folder := classFile(t, "held_out = [THREE]\n[run]\nseeds = 2\nevery = 2\n[learn]\nfor = \"new\"\n"+
 		"every = 2\npatience = 2\n"), filepath.Join(t.TempDir(), "run")
@@ -317,7 +317,7 @@ func TestLearnTreesStopsEarly(t *testing.T) {
 	require.NotContains(t, table, ",,")
 }
 
-// On a terminal a bar shows how many policies are done, and what they do.
+// On a terminal, a bar shows the number of completed policies and their progress.
 func TestBarsOfPolicies(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	path := classFile(t, "[run]\nseeds = 2\n[learn]\nsteps = 300\ntolerance = -1\n")

@@ -42,7 +42,7 @@ func TestList(t *testing.T) {
 	fails(t, failure.Usage, `unknown list "nothing"; expected one of: schedulers, deciders`, "list", "nothing")
 }
 
-// Things that are registered are listed.
+// The lists contain the registered entries.
 func TestListsAreTheRegistries(t *testing.T) {
 	for name, want := range map[string][]string{
 		"schedulers": {"fifo", "lucid", "drf", "goodput", "wfq", "thrifty"}, "deciders": {"script", "policy"},
@@ -66,7 +66,7 @@ func TestListsAreTheRegistries(t *testing.T) {
 	}
 }
 
-// Every example can be used: command lines are parsed, and run if they are quick; files are checked.
+// Every example works: command lines are parsed, and run if they are quick; files are checked.
 func TestExamplesOfLists(t *testing.T) {
 	all := writeAll(t)
 	t.Chdir(t.TempDir())
@@ -90,7 +90,7 @@ func TestExamplesOfLists(t *testing.T) {
 	}
 }
 
-// checkFragment checks a part of a file, or the file of a network.
+// checkFragment checks a part of a configuration file, or a network file.
 func checkFragment(t *testing.T, kind, text string) {
 	t.Helper()
 	write(t, "example.toml", text)
@@ -104,10 +104,10 @@ func checkFragment(t *testing.T, kind, text string) {
 // wordPattern matches a word of a command line.
 var wordPattern = regexp.MustCompile(`'[^']*'|\S+`)
 
-// quickPattern matches examples that need nothing but what the test has.
+// quickPattern matches examples that are quick and need only the files of the test.
 var quickPattern = regexp.MustCompile(`^graft (model show|config schema|surgery) |^graft report runs/`)
 
-// checkCommand parses a command line, and runs it if that is quick and its files are there.
+// checkCommand parses a command line, and runs it if it is quick and its files exist.
 func checkCommand(t *testing.T, line string) {
 	t.Helper()
 	words := wordPattern.FindAllString(line, -1)
@@ -128,7 +128,7 @@ func checkCommand(t *testing.T, line string) {
 	}
 }
 
-// haveRuns reports whether the folders of runs that a parsed command names are there.
+// haveRuns reports whether the run folders that a parsed command names exist.
 func haveRuns(command *cobra.Command) bool {
 	for _, arg := range command.Flags().Args() {
 		if _, err := os.Stat(arg); strings.HasPrefix(arg, "runs/") && err != nil {

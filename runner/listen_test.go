@@ -31,7 +31,7 @@ type steered struct {
 	stop    func() outcome
 }
 
-// steer begins a job that would run for very long, and waits until it listens.
+// steer starts a job with a very long budget, and waits until it listens.
 func steer(t *testing.T, folder string, more ...string) *steered {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -48,7 +48,7 @@ func steer(t *testing.T, folder string, more ...string) *steered {
 	return j
 }
 
-// await reads a line of a file that the job is about to write.
+// await waits for a file that the job writes, and returns its line.
 func (j *steered) await(name string) (line string) {
 	j.t.Helper()
 	require.Eventually(j.t, func() bool {
@@ -66,7 +66,7 @@ type answered struct {
 	body   []byte
 }
 
-// request sends a request that the callback may change.
+// request sends a request, which the callback can change first.
 func (j *steered) request(method, path, body string, change func(*http.Request)) answered {
 	j.t.Helper()
 	r, err := http.NewRequestWithContext(j.t.Context(), method, "http://"+j.address+path, strings.NewReader(body))
@@ -98,14 +98,14 @@ func (j *steered) status() (s control.Status) {
 	return s
 }
 
-// until waits for a job to be in some state.
+// until waits until the job's status satisfies a condition.
 func (j *steered) until(is func(control.Status) bool) (s control.Status) {
 	j.t.Helper()
 	require.Eventually(j.t, func() bool { s = j.status(); return is(s) }, patience, 5*time.Millisecond)
 	return s
 }
 
-// ask asks for a change that is good.
+// ask requests a valid change.
 func (j *steered) ask(body string) (r control.ChangeStatus) {
 	j.t.Helper()
 	a := j.request(http.MethodPost, "/allocation", body, nil)
@@ -114,7 +114,7 @@ func (j *steered) ask(body string) (r control.ChangeStatus) {
 	return r
 }
 
-// requireNoServer looks for what a server would leave behind: a goroutine, a port, a file.
+// requireNoServer checks that the server left no goroutine, port or file behind.
 func (j *steered) requireNoServer() {
 	j.t.Helper()
 	require.NoFileExists(j.t, filepath.Join(j.folder, control.AddressFile))
@@ -130,8 +130,8 @@ func (j *steered) requireNoServer() {
 	}, patience, 5*time.Millisecond, "%s", stacks)
 }
 
-// A job that is given devices deepens, one that loses them shrinks; it says so, is
-// saved, and knows of it when it is resumed.
+// A job deepens when it gets devices, and shrinks when it loses them. It reports the changes, saves them, and has them
+// after a resume.
 func TestListenSteersAJob(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	j := steer(t, folder)
@@ -189,7 +189,7 @@ func TestListenSteersAJob(t *testing.T) {
 // noToken is the answer to a request without the right token.
 const noToken = "the token is missing or wrong"
 
-// The error of a refused request names what is wrong, and the job is unchanged.
+// The error of a refused request names the fault, and the job is unchanged.
 func TestListenRefuses(t *testing.T) {
 	j := steer(t, filepath.Join(t.TempDir(), "run"))
 	before := j.status()
@@ -291,7 +291,7 @@ func TestListenRefuses(t *testing.T) {
 	require.NotContains(t, record, j.token, "no log has the token")
 }
 
-// A token comes from a file or from the environment, and is written nowhere then.
+// A token from a file or the environment is not written to the run folder.
 func TestListenTakesTokens(t *testing.T) {
 	file := write(t, filepath.Join(t.TempDir(), "secret"), "from-a-file\n")
 	for want, more := range map[string][]string{"from-a-file": {"--token-file", file}, "from-outside": nil} {
@@ -308,7 +308,7 @@ func TestListenTakesTokens(t *testing.T) {
 	}
 }
 
-// What cannot be listened at ends before there is anything, with what to do.
+// An invalid address ends the command before it creates a run, with a remedy.
 func TestListenRefusesAddresses(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -353,7 +353,7 @@ func TestListenRefusesAddresses(t *testing.T) {
 	}
 }
 
-// The address may stand in the job's file, and may be one for all with a flag.
+// The job file can set the address. An address open to all needs a flag.
 func TestListenAnywhere(t *testing.T) {
 	j := steer(t, filepath.Join(t.TempDir(), "run"), "--listen", "0.0.0.0:0", "--listen-anywhere", "--set",
 		"run.listen=127.0.0.1:0")
@@ -368,7 +368,7 @@ func TestListenAnywhere(t *testing.T) {
 	j.requireNoServer()
 }
 
-// Clients that send nothing, or slowly, stop no job and keep no other client waiting.
+// Clients that send nothing, or slowly, neither stop the job nor delay other clients.
 func TestListenWaitsForNobody(t *testing.T) {
 	j := steer(t, filepath.Join(t.TempDir(), "run"))
 	var idle []net.Conn

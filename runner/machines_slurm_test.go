@@ -18,8 +18,7 @@ import (
 	"graft/runner/train"
 )
 
-// onSlurm runs the job of several machines by srun on three of Slurm's four nodes, with settings, and does something
-// to it when all processes work.
+// onSlurm runs the job by srun on three of Slurm's four nodes, with settings, and calls act once all processes work.
 func onSlurm(t *testing.T, act func(folder string), set ...string) train.Result {
 	folder := machinesFolder(t)
 	self, err := os.Executable()
@@ -50,7 +49,7 @@ echo $? >ended.part && mv ended.part ended
 		}, patience, 20*time.Millisecond)
 		act(folder)
 	}
-	// sbatch --wait looks after 2, 6, 14 and 30 s
+	// sbatch --wait polls after 2, 6, 14 and 30 s
 	require.Eventually(t, func() bool { return content("ended") != "" }, patience, 20*time.Millisecond)
 	if act == nil {
 		require.Equal(t, "0\n", content("ended"))
@@ -58,7 +57,7 @@ echo $? >ended.part && mv ended.part ended
 	return decoded[train.Result](t, content("task0.out"))
 }
 
-// killTask kills a task of the step in a folder.
+// killTask kills a task of the job step in a folder.
 func killTask(t *testing.T, folder string, task int) {
 	t.Helper()
 	found, err := filepath.Glob("/proc/[0-9]*/environ")
@@ -89,7 +88,7 @@ func useSlurm(t *testing.T) {
 	cluster.Use(t)
 }
 
-// Tasks of srun train as processes of one machine do, and go on without one that is killed.
+// Tasks of srun train like processes on one machine, and continue after one of them is killed.
 func TestMachinesOfSlurm(t *testing.T) {
 	longOnly(t, "a job on several machines of Slurm")
 	useSlurm(t)
@@ -110,8 +109,8 @@ func TestMachinesOfSlurm(t *testing.T) {
 	require.Equal(t, 1, lost)
 }
 
-// The devices of an elastic job are those of its allocation: a node that scontrol takes is a down, and a task
-// that another srun starts an up.
+// The devices of an elastic job follow its allocation. Taking a node with scontrol is a down, and a task of another
+// srun is an up.
 func TestElasticAllocationOfSlurm(t *testing.T) {
 	useSlurm(t)
 	const budget = "time.budget='2s'" // the changes take less than a tenth of it
@@ -138,7 +137,7 @@ func TestElasticAllocationOfSlurm(t *testing.T) {
 	require.LessOrEqual(t, apart, 1e-6)
 }
 
-// The batch script of the how-to starts a job, saves it at a signal, requeues itself, and ends in the same bits.
+// The batch script of the how-to starts a job, saves it at a signal, requeues itself, and ends with the same bits.
 func TestRequeuedJobOfSlurm(t *testing.T) {
 	if !longTests {
 		t.Skip("left out: Slurm waits two minutes before it starts a requeued job; set GRAFT_LONG=1")

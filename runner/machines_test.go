@@ -20,7 +20,7 @@ import (
 	"graft/runner/train"
 )
 
-// smoothNetwork has no kinks, at which the rounding of a sum could switch a gradient on or off.
+// smoothNetwork has no kinks, where rounding could switch a gradient on or off.
 const smoothNetwork = `name = "Smooth"
 input = [3, 16, 16]
 layers = [
@@ -53,7 +53,7 @@ on = true
 threads = 1
 `
 
-// jobOnMachines is such a job: its leader and followers.
+// jobOnMachines is a running machinesJob: its leader and followers.
 type jobOnMachines struct {
 	*testing.T
 	m         *machines
@@ -64,7 +64,7 @@ type jobOnMachines struct {
 	logs      []*bytes.Buffer
 }
 
-// startOnMachines starts followers on the machines after the first, and then the leader.
+// startOnMachines starts followers on all machines except the first, and then the leader on the first.
 func startOnMachines(t *testing.T, m *machines, followers int, set ...string) *jobOnMachines {
 	j := &jobOnMachines{T: t, m: m, folder: machinesFolder(t)}
 	address := m.address(0) + ":7000"
@@ -90,7 +90,7 @@ func startOnMachines(t *testing.T, m *machines, followers int, set ...string) *j
 	return j
 }
 
-// machinesFolder holds job, network and token.
+// machinesFolder writes job, network and token into a new folder.
 func machinesFolder(t *testing.T) string {
 	folder := t.TempDir()
 	for name, text := range map[string]string{"smooth.toml": smoothNetwork, "job.toml": machinesJob,
@@ -108,7 +108,7 @@ func (j *jobOnMachines) follow(machine int, address string) {
 	j.followers, j.logs = append(j.followers, c), append(j.logs, log)
 }
 
-// stop kills what is left, so that no follower joins the next leader.
+// stop kills all remaining processes, so no follower joins the next leader.
 func (j *jobOnMachines) stop() {
 	for _, c := range append(j.followers, j.leader) {
 		_ = c.Process.Kill()
@@ -116,25 +116,25 @@ func (j *jobOnMachines) stop() {
 	}
 }
 
-// ends returns what the leader prints.
+// ends waits for the leader and returns its result.
 func (j *jobOnMachines) ends() train.Result {
 	require.NoError(j, j.leader.Wait(), j.out.String())
 	j.stop()
 	return decoded[train.Result](j.T, j.out.String())
 }
 
-// events counts lines of the leader's events so far that hold a text.
+// events counts the lines of the leader's events that contain a text.
 func (j *jobOnMachines) events(holding string) int {
 	content, _ := os.ReadFile(filepath.Join(j.folder, "runs/job/events.jsonl"))
 	return strings.Count(string(content), holding)
 }
 
-// await waits until so many events hold a text.
+// await waits until at least count events contain a text.
 func (j *jobOnMachines) await(holding string, count int) {
 	require.Eventually(j, func() bool { return j.events(holding) >= count }, patience, 20*time.Millisecond, holding)
 }
 
-// onOneMachine runs the job with so many processes of one machine.
+// onOneMachine runs the job with the given number of processes on one machine.
 func onOneMachine(t *testing.T, processes int, set ...string) train.Result {
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -148,7 +148,7 @@ func onOneMachine(t *testing.T, processes int, set ...string) train.Result {
 	return decoded[train.Result](t, string(out))
 }
 
-// apartBy is the largest difference of the losses of epochs, which have the same steps.
+// apartBy returns the largest difference of epoch losses, and checks that all steps are equal.
 func apartBy(t *testing.T, got, want train.Result) (most float64) {
 	t.Helper()
 	require.Equal(t, want.Outcome.Steps, got.Outcome.Steps, "a step is lost or done twice")
@@ -160,7 +160,7 @@ func apartBy(t *testing.T, got, want train.Result) (most float64) {
 	return most
 }
 
-// Over 200 steps losses on three machines are those of three processes on one machine, and of a single process.
+// Over 200 steps, the losses on three machines equal the losses of three processes, and of one process, on one machine.
 func TestMachinesHaveTheLossesOfOne(t *testing.T) {
 	longOnly(t, "losses of a job on several machines; a page of the docs runs one")
 	t.Parallel() // it waits for processes
@@ -174,10 +174,10 @@ func TestMachinesHaveTheLossesOfOne(t *testing.T) {
 	require.LessOrEqual(t, one, 1e-6)
 }
 
-// peerLost is in the line of the event that a process is lost.
+// peerLost is the part of an event's line that reports a lost process.
 var peerLost = fmt.Sprintf("%q", results.EventPeerLost)
 
-// longer makes the job last some seconds of the machine's time, at length a minute.
+// longer is a budget of some seconds, or a minute in long tests.
 var longer = "time.budget='2500ms'"
 
 func init() {
@@ -186,11 +186,11 @@ func init() {
 	}
 }
 
-// Faults of the network and of machines cost no step and none is done twice.
+// Faults of the network and of machines lose no step and repeat none.
 func TestMachinesSurviveFaults(t *testing.T) {
 	longOnly(t, "faults of machines")
 	t.Parallel()           // it waits for processes
-	m := newMachines(t, 4) // a spare follower has its own
+	m := newMachines(t, 4) // the last one is for a spare follower
 	whole := sync.OnceValue(func() train.Result { return startOnMachines(t, m, 2, longer).ends() })
 	for _, c := range []struct {
 		name  string
@@ -198,16 +198,16 @@ func TestMachinesSurviveFaults(t *testing.T) {
 		set   []string
 		spare bool // a third follower waits
 		fault func(j *jobOnMachines)
-		lost  int // processes that are given up, at least
+		lost  int // minimum number of lost processes
 	}{
 		{name: "killed", spare: true, lost: 1, fault: func(j *jobOnMachines) {
-			// A step waits for several messages, so that the job lasts until the spare follower has joined.
+			// A delay per message makes the job last until the spare follower has joined.
 			j.m.delay.Store(int64(time.Millisecond))
 			defer j.m.delay.Store(0)
 			for k := 0; j.events(peerLost) == 0; k++ {
 				require.NoError(j, j.followers[k].Process.Signal(syscall.SIGKILL))
 				time.Sleep(time.Second)
-				if j.events(peerLost) == 0 { // it was the one that waits
+				if j.events(peerLost) == 0 { // it was the waiting one
 					j.follow(3, j.m.address(0)+":7000")
 					time.Sleep(time.Second)
 				}
@@ -218,7 +218,7 @@ func TestMachinesSurviveFaults(t *testing.T) {
 		{name: "cut for longer than the timeout", long: true, set: []string{"parallel.timeout='2s'"}, lost: 1,
 			fault: func(j *jobOnMachines) {
 				j.m.cut(1, 6*time.Second)
-				j.await(`"processes":3`, 2) // it joins again
+				j.await(`"processes":3`, 2) // it rejoins
 			}},
 		{name: "cut for 60 s", long: true, set: []string{"parallel.timeout='3m'"},
 			fault: func(j *jobOnMachines) { j.m.cut(1, time.Minute) }},
@@ -248,7 +248,7 @@ func TestMachinesSurviveFaults(t *testing.T) {
 	}
 }
 
-// config check sees a token that train would refuse.
+// 'config check' refuses tokens that train would refuse.
 func TestConfigCheckSeesTheToken(t *testing.T) {
 	folder := machinesFolder(t)
 	t.Chdir(folder)
@@ -263,7 +263,7 @@ func TestConfigCheckSeesTheToken(t *testing.T) {
 		"parallel.listen='slurm:none'")
 }
 
-// plannedAs is the job on one machine with the changes that an elastic job took as its timeline.
+// plannedAs runs the job on one machine, with the changes of an elastic job as its timeline.
 func plannedAs(t *testing.T, got train.Result, set ...string) train.Result {
 	t.Helper()
 	var events []string
@@ -275,7 +275,7 @@ func plannedAs(t *testing.T, got train.Result, set ...string) train.Result {
 	return onOneMachine(t, 1, append(set, "time.events=["+strings.Join(events, ", ")+"]")...)
 }
 
-// devicesOf are the devices of a job after each up and down.
+// devicesOf returns the number of devices after each up and down.
 func devicesOf(r train.Result) (devices []int) {
 	for _, e := range r.Events {
 		if e.Event == results.EventUp || e.Event == results.EventDown {
@@ -285,14 +285,14 @@ func devicesOf(r train.Result) (devices []int) {
 	return devices
 }
 
-// elasticJob are the settings of the job that make it elastic, without its timeline.
+// elasticJob holds the settings that make the job elastic, without a timeline.
 var elasticJob = []string{"time.events=[]", "parallel.elastic=true", "parallel.min_processes=2", growing}
 
-// growing are the decisions of the job.
+// growing holds the decisions of the job.
 const growing = "adapt={decider='script', actions=['widen:conv1:12', 'widen:conv2:12']}"
 
-// An elastic job takes followers as they come and lets them go: each one that joins is an up, one that is told to end
-// or is killed a down, and no step is lost or done twice.
+// An elastic job gains and loses followers during the run. A joining follower is an up, and a terminated or killed one
+// is a down. No step is lost or done twice.
 func TestDevicesFollowTheFollowers(t *testing.T) {
 	longOnly(t, "devices that follow machines; the page on machines adds and removes one")
 	m := newMachines(t, 3)

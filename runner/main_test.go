@@ -18,7 +18,7 @@ import (
 	"graft/internal/failure"
 )
 
-// rootThat is a program whose one command `act [--json]` returns err.
+// rootThat returns a program with one command, `act [--json]`, that returns err.
 func rootThat(err error) *cobra.Command {
 	root := &cobra.Command{Use: "graft", SilenceErrors: true, SilenceUsage: true}
 	act := &cobra.Command{
@@ -35,7 +35,7 @@ func rootThat(err error) *cobra.Command {
 func TestWrongCallsEndWithUsage(t *testing.T) {
 	cases := map[string]struct {
 		args []string
-		says []string // what stderr must contain
+		says []string // parts of stderr
 	}{
 		"an unknown command": {[]string{"verzion"},
 			[]string{`"verzion"`, "did you mean version?", "graft --help"}},
@@ -149,7 +149,7 @@ func TestErrorsAreObjectsWhenJSONIsAskedFor(t *testing.T) {
 	}
 }
 
-// Libraries name their options; the command line has flags for them.
+// Errors of libraries name options, and the command line replaces them by flags.
 func TestErrorsNameTheFlagsOfTheCommand(t *testing.T) {
 	err := errors.New(`option name is 3, option "name" is 3; leave option "force" away`)
 	require.Equal(t, "graft: --name is 3, --name is 3; leave option \"force\" away\n",
@@ -171,7 +171,7 @@ func TestErrorsArePlainWhenJSONIsNotAskedFor(t *testing.T) {
 	}
 }
 
-// rootThatLogs is a program whose one command `act` logs once at three levels.
+// rootThatLogs returns a program with one command, `act`, that logs once at three levels.
 func rootThatLogs() *cobra.Command {
 	root := rootThat(nil)
 	root.Commands()[0].RunE = func(command *cobra.Command, _ []string) error {
@@ -202,7 +202,7 @@ func TestFlagsDecideHowMuchIsLogged(t *testing.T) {
 	}
 }
 
-// messages reads log lines, which are JSON off a terminal.
+// messages decodes log lines, which are JSON if stderr is not a terminal.
 func messages(t *testing.T, log string) []string {
 	var all []string
 	for line := range strings.Lines(log) {
@@ -223,10 +223,10 @@ func TestABufferIsNoTerminal(t *testing.T) {
 	assert.False(t, isTerminal(new(bytes.Buffer)))
 }
 
-// patience bounds a wait that never ends: a loaded machine may take minutes.
+// patience limits waits; a loaded machine may take minutes.
 const patience = 15 * time.Minute
 
-// receive waits for a value and fails the test when none comes.
+// receive waits for a value, and fails the test if none arrives.
 func receive[T any](t *testing.T, from <-chan T) T {
 	t.Helper()
 	select {

@@ -37,7 +37,7 @@ func TestModelScreensAreTheGoldenOnes(t *testing.T) {
 func TestModelShowDescribesEveryNetworkOfTheZoo(t *testing.T) {
 	for _, e := range model.ZooEntries() {
 		if e.IsGraph() {
-			continue // the golden screens have one
+			continue // the golden screens cover one
 		}
 		report := decoded[describe.Network](t, done(t, "model", "show", e.Name, "--json").stdout)
 		n, err := model.Zoo(e.Name, model.ZooOptions{})
@@ -119,8 +119,8 @@ func TestSizesAreShort(t *testing.T) {
 	}
 }
 
-// The outputs of an exported network are the same from the run, from its files and for each form of
-// inputs; faults say what to write.
+// The outputs of an exported network are the same from the run, from its files, and for each form of inputs. Errors
+// state the expected form.
 func TestModelForward(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	done(t, brief(folder)...)

@@ -14,12 +14,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machines are network namespaces, one for each machine, whose cables end in a switch of this process. It
-// delays frames and drops those of a machine that is cut off.
+// machines holds network namespaces, one per machine, whose cables end in a switch in this process. The switch can
+// delay frames, and drops the frames of a machine that is cut off.
 type machines struct {
-	names []string // of the namespaces
+	names []string // names of the namespaces
 	ports []*port
-	delay atomic.Int64 // nanoseconds of a frame on its way
+	delay atomic.Int64 // delay of a frame in nanoseconds
 }
 
 // port is the end of a machine's cable.
@@ -34,10 +34,10 @@ type frame struct {
 	bytes []byte
 }
 
-// machinesMade counts machines, since tests have some at the same time.
+// machinesMade counts machines, since tests run in parallel.
 var machinesMade atomic.Int64
 
-// newMachines makes so many machines with the addresses 10.77.0.1 and on.
+// newMachines creates machines with the addresses 10.77.0.1, 10.77.0.2 and so on.
 func newMachines(t *testing.T, count int) *machines {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -48,7 +48,7 @@ func newMachines(t *testing.T, count int) *machines {
 	}
 	m := &machines{}
 	t.Cleanup(m.close)
-	const most = 9 // machines of a test
+	const most = 9 // maximum number of machines per test
 	first := int(machinesMade.Add(most)) - most
 	for k := range count {
 		name := fmt.Sprintf("graft%d-%d", os.Getpid(), first+k+1)
@@ -95,7 +95,7 @@ func openTAP(name string) (*os.File, error) {
 
 func (m *machines) address(k int) string { return fmt.Sprintf("10.77.0.%d", k+1) }
 
-// read sends the frames of a machine to all others.
+// read forwards the frames of a machine to all others.
 func (m *machines) read(from *port) {
 	buffer := make([]byte, 1<<16)
 	for {
@@ -110,7 +110,7 @@ func (m *machines) read(from *port) {
 			}
 			select {
 			case to.out <- f:
-			default: // a switch drops what it has no place for
+			default: // a switch drops frames if its queue is full
 			}
 		}
 	}
@@ -125,13 +125,13 @@ func (p *port) write() {
 	}
 }
 
-// cut takes a machine off the network for a while.
+// cut disconnects a machine from the network for a while.
 func (m *machines) cut(k int, length time.Duration) {
 	m.ports[k].cut.Store(true)
 	time.AfterFunc(length, func() { m.ports[k].cut.Store(false) })
 }
 
-// on is a process of graft on a machine.
+// on returns a command that runs graft on a machine.
 func (m *machines) on(t *testing.T, k int, folder string, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()

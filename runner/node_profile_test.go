@@ -9,7 +9,7 @@ import (
 	"graft/internal/failure"
 )
 
-// Each fault has a sentence and an exit code; a pair that does not fit is none.
+// Each fault has an error message and an exit code. A pair that does not fit is not a fault.
 func TestNodeProfileSaysWhatIsWrong(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "fails.toml", "[machine]\ngpus = 1\n[executor]\ndevices = \"cpu\"\n[[task]]\nname = \"a\"\n"+

@@ -13,7 +13,7 @@ import (
 	"graft/internal/failure"
 )
 
-// The baselines of the published study have the recorded results, to the bit.
+// The baselines of the published study have the recorded results, bit for bit.
 func TestPublishedTasks(t *testing.T) {
 	text, err := os.ReadFile("../../shared/reference/gpu-tasks/golden/baselines_200ep.json")
 	if os.IsNotExist(err) {
@@ -51,7 +51,7 @@ func TestPublishedTasks(t *testing.T) {
 	}
 }
 
-// PPO learns from each seed, and the report has its mean.
+// PPO learns with each seed, and the report states the mean over seeds.
 func TestPublishedPPO(t *testing.T) {
 	longOnly(t, "PPO of the published study; its learning is checked where it is written")
 	t.Chdir(t.TempDir())

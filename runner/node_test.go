@@ -30,7 +30,7 @@ import (
 	simulations "graft/runner/study"
 )
 
-// someTasks are eight tasks of two kinds and one of its own, on two GPUs.
+// someTasks has eight tasks, of two kinds and without a kind, on two GPUs.
 const someTasks = `[machine]
 gpus = 2
 memory_mb = 1000
@@ -63,7 +63,7 @@ duration = "2s"
 after = ["train"]
 `
 
-// writeNode makes the run folder of a simulation of tasks in three workloads; an open one was stopped at once.
+// writeNode writes the run folder of a simulation of tasks in three workloads. With open, the run was stopped at once.
 func writeNode(t testing.TB, dir string, open bool) {
 	t.Helper()
 	c, err := node.Read(files.OS{}, "", []string{"machine.gpus=2", "tasks.min_tasks=6",
@@ -79,7 +79,7 @@ func writeNode(t testing.TB, dir string, open bool) {
 		Args: []string{"graft", "node", "simulate"}, Log: zap.NewNop()}
 	_, err = simulations.Run(ctx, env, world.World(), c, "", app.FolderOptions{})
 	require.Equal(t, open, err != nil, err)
-	path := filepath.Join(dir, runs.ManifestFile) // a new key changes the digest
+	path := filepath.Join(dir, runs.ManifestFile) // a new key would change the digest
 	write(t, path, strings.ReplaceAll(contents(t, path), config.Digest(c), strings.Repeat("78", 32)))
 }
 
@@ -109,13 +109,13 @@ func TestNodeSimulate(t *testing.T) {
 
 func nodeSchedulers() []string { return schedulers.Kinds().Names() }
 
-// A run that was killed ends in the same bytes when it is resumed, whatever the kill left.
+// A killed run resumes to the same bytes, whatever the kill left.
 func TestNodeSimulateGoesOn(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "tasks.toml", someTasks)
 	text := done(t, "node", "simulate", "tasks.toml").stdout
 	whole := digests(t, "runs/tasks")
-	for _, left := range []int{0, 10, 200} { // bytes of the tables
+	for _, left := range []int{0, 10, 200} { // remaining bytes of the tables
 		require.NoError(t, os.Remove("runs/tasks/outcome.json"))
 		require.NoError(t, os.Truncate("runs/tasks/cells.csv", int64(left)))
 		require.NoError(t, os.Truncate("runs/tasks/sjf/jobs.csv", int64(left)))
@@ -128,7 +128,7 @@ func TestNodeSimulateGoesOn(t *testing.T) {
 	fails(t, failure.Configuration, "task", "node", "simulate", "tasks.toml", "--resume")
 }
 
-// The number of simulations in parallel changes no byte.
+// The number of parallel simulations changes no byte.
 func TestNodeSimulateInParallel(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var first map[string][32]byte
@@ -149,7 +149,7 @@ func TestNodeSimulateInParallel(t *testing.T) {
 	}
 }
 
-// What is wrong with a file is said in one sentence, and nothing is written.
+// An error of a file is one sentence, and nothing is written.
 func TestNodeSimulateFaults(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "profiles.csv", "model1,speed1\nvgg,x\n")
@@ -239,7 +239,7 @@ func TestNodeSimulateFaults(t *testing.T) {
 	require.Equal(t, len(before), len(after), "nothing was written")
 }
 
-// Figures of simulations and of real tasks are those that are kept, and are in the pages of reports.
+// Figures of simulations and of real tasks equal the stored ones, and appear on pages of reports.
 func TestNodeFigures(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "tasks.toml", someTasks)
@@ -271,7 +271,7 @@ func TestNodeFigures(t *testing.T) {
 	}
 }
 
-// Tables that are damaged, and outcomes without any scheduler, are no figure and no panic.
+// Damaged tables, and outcomes without a scheduler, give errors instead of figures or panics.
 func TestNodeFiguresOfDamagedTables(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const head = "job,group,device,lane,from [s],to [s],end,cores [%],memory [MiB]\n"
@@ -306,7 +306,7 @@ func TestNodeFiguresOfDamagedTables(t *testing.T) {
 	}
 }
 
-// writeNodeRun makes the run folder of real tasks, one of which failed.
+// writeNodeRun writes the run folder of real tasks; one of them failed.
 func writeNodeRun(t testing.TB, dir string) {
 	t.Helper()
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[machine]\ngpus = 2\n"},
@@ -321,7 +321,7 @@ func writeNodeRun(t testing.TB, dir string) {
 	require.NoError(t, run.Close())
 }
 
-// What was learned from generated tasks is compared like any scheduler, each seed by itself.
+// Schedulers that learned from generated tasks are compared like any other, each seed separately.
 func TestLearnedNodeSchedulers(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "learn.toml", "[machine]\ngpus = 2\n[tasks]\nmin_tasks = 4\nmax_tasks = 6\ntrain_count = 2\n"+
@@ -337,7 +337,7 @@ func TestLearnedNodeSchedulers(t *testing.T) {
 	require.Len(t, standings[at].Values[0], 2)
 }
 
-// A trace too short for the workloads of learning is compared completely by schedulers that have learned nothing.
+// A trace too short for training workloads is used completely by schedulers without training.
 func TestShortTraceOfTasks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "slurm.csv",

@@ -17,7 +17,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// counting counts how often files are opened for reading.
+// counting counts how often each file is opened for reading.
 type counting struct {
 	files.FS
 	mu     sync.Mutex
@@ -34,7 +34,7 @@ func (c *counting) Open(path string) (files.File, error) {
 	return file, err
 }
 
-// again lists the files that were opened more than once, except those in folders.
+// again lists the files that were opened more than once, outside of the given folders.
 func (c *counting) again(except ...string) (list []string) {
 	for path, n := range c.opened {
 		if n > 1 && !slices.ContainsFunc(except, func(folder string) bool { return strings.Contains(path, folder) }) {
@@ -45,7 +45,7 @@ func (c *counting) again(except ...string) (list []string) {
 	return list
 }
 
-// opensOnce checks that a command opens each file once, except those in folders.
+// opensOnce checks that a command opens each file once, outside of the given folders.
 func opensOnce(t *testing.T, line string, except ...string) {
 	t.Helper()
 	c := &counting{FS: files.OS{}, opened: map[string]int{}}
@@ -89,7 +89,7 @@ func writeOnceJob(t *testing.T) {
 	write(t, "job.toml", onceJob)
 }
 
-// Commands open each file once that a configuration names, and the configuration itself.
+// Commands open the configuration, and each file that it names, only once.
 func TestConfigurationsAreOpenedOnce(t *testing.T) {
 	t.Chdir("..")
 	for _, pattern := range []string{"fabric/*.toml", "node/*.toml", "small/*.toml",
@@ -107,11 +107,11 @@ func TestConfigurationsAreOpenedOnce(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeOnceJob(t)
 	opensOnce(t, "config check job.toml")
-	opensOnce(t, "train job.toml", "runs/job/") // it reads the checkpoints that it has written
+	opensOnce(t, "train job.toml", "runs/job/") // it reads its own checkpoints
 }
 
-// A report opens each file of a run once. The tables of runs that have not ended are read at their end and then from
-// the beginning, and the outputs of a pipeline once more for their digests.
+// A report opens each file of a run once. Exceptions are tables of unfinished runs, which it reads at the end and then
+// from the beginning, and outputs of a pipeline, which it reads again for their digests.
 func TestRunsAreOpenedOnce(t *testing.T) {
 	for name, folder := range writeAll(t) {
 		except := map[string][]string{"open": {"/epochs.csv"}, "policy-open": {"/learning.csv"},

@@ -11,14 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// peers are libraries whose training loops or networks graft drives, with the actions on the networks of the tests.
+// peers holds the libraries whose training loops or networks graft drives, with actions for the test networks.
 var peers = map[string]string{
 	"lightning": `["widen:conv1:6", "deepen:block"]`,
 	"trainer":   `["widen:conv1:6", "deepen:block"]`,
 	"gromo":     `["widen:stages.0.0.first_layer.layer:9", "deepen:stages.1.1"]`,
 }
 
-// peerPython is the Python of GRAFT_PEERS.
+// peerPython returns the Python in GRAFT_PEERS, or skips the test.
 func peerPython(t *testing.T) string {
 	t.Helper()
 	python := os.Getenv("GRAFT_PEERS")
@@ -43,7 +43,7 @@ func peerJob(t *testing.T, python, name, more string) string {
 	return job
 }
 
-// Without events, a library under graft ends with the weights of the library alone.
+// Without events, a library under graft ends with the same weights as the library alone.
 func TestPeersTrainAsAlone(t *testing.T) {
 	python := peerPython(t)
 	for name := range peers {
@@ -63,7 +63,7 @@ func TestPeersTrainAsAlone(t *testing.T) {
 	}
 }
 
-// A library's network widens, deepens and shrinks; the job survives kills.
+// A library's network widens, deepens and shrinks, and the job survives kills.
 func TestPeersGrow(t *testing.T) {
 	python := peerPython(t)
 	for name, actions := range peers {

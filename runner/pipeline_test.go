@@ -18,7 +18,7 @@ import (
 	"graft/runner/pipeline"
 )
 
-// stageScenario is four sequences of a job of milliseconds, with devices after so many.
+// stageScenario has four sequences of a job that takes milliseconds. Devices arrive after the given milliseconds.
 const stageScenario = `
 [data.synthetic]
 size = 16
@@ -40,8 +40,7 @@ actions = ["deepen:conv2", "none"]
 tries = 1
 `
 
-// newPipeline writes the file of a pipeline over scenarios in which devices come after
-// so many milliseconds.
+// newPipeline writes the file of a pipeline over scenarios with devices that arrive after the given milliseconds.
 func newPipeline(t *testing.T, more string, arrivals ...int) string {
 	dir := t.TempDir()
 	var paths []string
@@ -57,7 +56,7 @@ func newPipeline(t *testing.T, more string, arrivals ...int) string {
 	return path
 }
 
-// assembled returns the output of a pipeline that does not depend on when it ran.
+// assembled returns the output of a pipeline that does not depend on the time of the run.
 func assembled(t *testing.T, folder string, scenarios ...string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -76,7 +75,7 @@ func assembled(t *testing.T, folder string, scenarios ...string) map[string]stri
 	return all
 }
 
-// stagesOf are the stages of a run that were done, and those that were skipped.
+// stagesOf runs a pipeline, and returns the stages that ran and the skipped stages.
 func stagesOf(t *testing.T, args ...string) (report pipeline.Result, ran, skipped []string) {
 	t.Helper()
 	report = decoded[pipeline.Result](t, done(t, append([]string{"pipeline", "--json", "--quiet"}, args...)...).stdout)
@@ -90,8 +89,7 @@ func stagesOf(t *testing.T, args ...string) (report pipeline.Result, ran, skippe
 	return report, ran, skipped
 }
 
-// From scenarios to a policy in one go; what has not changed is skipped, what is gone
-// or damaged is made again, and nothing else.
+// A pipeline turns scenarios into a policy. A rerun skips unchanged stages, and repeats only missing or damaged ones.
 func TestPipeline(t *testing.T) {
 	path, folder := newPipeline(t, "[evaluate]\nleave_out = \"scenario\"\n", 100, 200),
 		filepath.Join(t.TempDir(), "run")
@@ -148,7 +146,7 @@ func TestPipeline(t *testing.T) {
 	require.DirExists(t, filepath.Join(folder, "at100.1"))
 }
 
-// A pipeline that is killed at any moment, or stopped, goes on to the same bytes.
+// A pipeline that is killed or stopped at any moment continues to the same bytes.
 func TestKilledPipelinesEndTheSame(t *testing.T) {
 	longOnly(t, "pipelines that are killed; their stages are")
 	t.Parallel() // it waits for processes
@@ -184,7 +182,7 @@ func TestKilledPipelinesEndTheSame(t *testing.T) {
 		if p.ProcessState.Success() {
 			break
 		}
-		// before it heeds signals there is nothing to save
+		// a process without its signal handler yet has nothing to save
 		if sent == os.Interrupt && p.ProcessState.ExitCode() != int(failure.Interrupted) {
 			require.Contains(t, []int{int(failure.Requeue), -1}, p.ProcessState.ExitCode(), out)
 		}
@@ -193,9 +191,9 @@ func TestKilledPipelinesEndTheSame(t *testing.T) {
 	t.Logf("measured: the same tables and policies after %d kills and %d interrupts of a pipeline", kills, stops)
 }
 
-// Where sequences fail, policies learn from complete tables only, or from nothing.
+// If sequences fail, policies learn only from complete tables, or not at all.
 func TestPipelinesWithFailures(t *testing.T) {
-	diverging := func(arrivals ...int) string { // at200 does, at once
+	diverging := func(arrivals ...int) string { // at200 diverges at once
 		path := newPipeline(t, "", arrivals...)
 		file := filepath.Join(filepath.Dir(path), "at200.toml")
 		text, err := os.ReadFile(file)
@@ -239,7 +237,7 @@ func TestPipelineFilesThatAreWrong(t *testing.T) {
 	fails(t, failure.Failed, "open the run folder", "pipeline", path, "--folder", filepath.Join(path, "below"))
 }
 
-// On a terminal each stage has a bar, of which nothing is left in the end.
+// On a terminal each stage has a bar, and all bars are erased at the end.
 func TestBarsOfPipelines(t *testing.T) {
 	longOnly(t, "bars of pipelines; bars of simulations and learning are drawn")
 	t.Setenv("TERM", "xterm")

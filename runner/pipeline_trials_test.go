@@ -15,8 +15,7 @@ import (
 	"graft/runner/worktest"
 )
 
-// newTrials writes the file of a pipeline of two tuned jobs with two arms each, and makes its folder the working
-// directory.
+// newTrials changes to a folder with the file of a pipeline of two tuned jobs with two arms each.
 func newTrials(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -42,7 +41,7 @@ func ofTrials(path string) bool {
 		filepath.Base(filepath.Dir(path)) == runs.CasesFolder && filepath.Ext(name) == ".toml"
 }
 
-// A pipeline of trials is checked, runs, is reported, and its entries are what graft train makes of the tuned cases.
+// A pipeline of trials can be checked, run and reported. Its entries equal runs of graft train on the tuned cases.
 func TestPipelineOfTrials(t *testing.T) {
 	newTrials(t)
 	require.Regexp(t, `^all\.toml: ok: runs 24 trials of 2 entries, 0\.00578 hours of budgets; digest [0-9a-f]{12}\n`+
@@ -70,7 +69,7 @@ func TestPipelineOfTrials(t *testing.T) {
 	require.Equal(t, contents(t, "by-hand/"+runs.ResolvedFile), contents(t, "run/one/"+runs.ResolvedFile))
 }
 
-// A pipeline of trials that is killed while it selects values, and again later, ends in the same bytes.
+// A pipeline of trials that is killed during tuning, and again later, ends with the same bytes.
 func TestKilledPipelineOfTrials(t *testing.T) {
 	if !longTests {
 		t.Skip("left out: kills of a pipeline of trials; runner/pipeline stops one; set GRAFT_LONG=1")

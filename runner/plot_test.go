@@ -25,12 +25,12 @@ import (
 	"graft/simulation/tables"
 )
 
-// plotInto draws runs and returns the names and bytes of the files, and what was printed.
+// plotInto plots runs, and returns the files by name and the printed output.
 func plotInto(t *testing.T, dir string, args ...string) (map[string]string, outcome) {
 	t.Helper()
 	o := graft(append([]string{"plot", "--out", dir}, args...)...)
 	all := map[string]string{}
-	entries, _ := os.ReadDir(dir) // without it there is none
+	entries, _ := os.ReadDir(dir) // on a failure the folder may be missing
 	for _, e := range entries {
 		text := contents(t, filepath.Join(dir, e.Name()))
 		all[e.Name()] = text
@@ -38,7 +38,7 @@ func plotInto(t *testing.T, dir string, args ...string) (map[string]string, outc
 	return all, o
 }
 
-// plotted draws runs, which has to succeed.
+// plotted plots runs, which must succeed.
 func plotted(t *testing.T, dir string, args ...string) (map[string]string, outcome) {
 	t.Helper()
 	drawn, o := plotInto(t, dir, args...)
@@ -67,7 +67,7 @@ func TestPlotDrawsWhatFits(t *testing.T) {
 	}
 }
 
-// What is wrong is named and left out; the rest is drawn.
+// Bad folders are named and left out, and the rest is plotted.
 func TestPlotOfBadFolders(t *testing.T) {
 	dir := t.TempDir()
 	bad := badFolders(t, dir)
@@ -111,7 +111,7 @@ func TestPlotFlags(t *testing.T) {
 	require.Empty(t, o.stdout)
 }
 
-// A folder of runs stands for them; what differs in its seed alone is one curve.
+// A folder of runs stands for its runs, and runs that differ only in their seed are one curve.
 func TestPlotOfSeveralRuns(t *testing.T) {
 	dir := t.TempDir()
 	for seed, name := range []string{"a", "b", "c"} {
@@ -132,14 +132,14 @@ func TestPlotOfSeveralRuns(t *testing.T) {
 	require.Contains(t, files["scratch-transfer-transfer.svg"], "jump-start")
 }
 
-// Every label of every figure of every run lies inside and alone, and every axis of a
-// quantity has its unit.
+// Every label of every figure of every run is inside the figure and overlaps no other, and every axis of a quantity has
+// its unit.
 func TestFiguresOfRunsCanBeRead(t *testing.T) {
 	for name, path := range writeAll(t) {
 		r := openRun(t, path)
 		for _, kind := range plot.Kinds(plot.Given{}) {
 			for _, group := range kind.Groups([]*runs.Run{r}) {
-				drawings, _ := kind.Draw(group) // what cannot be drawn is another test's
+				drawings, _ := kind.Draw(group) // another test checks errors
 				for _, d := range drawings {
 					legible(t, name+" "+kind.Name, d.Figure)
 				}
@@ -148,7 +148,7 @@ func TestFiguresOfRunsCanBeRead(t *testing.T) {
 	}
 }
 
-// counts are axes of plain counts and of what has no unit.
+// counts holds axes of plain counts and of quantities without a unit.
 var counts = []string{"episodes", "episode", "steps", "parameters", "devices", "objective",
 	"rank of the sequence", "temperature", "reward held out"}
 
@@ -176,7 +176,7 @@ func legible(t *testing.T, name string, f figure.Figure) {
 	}
 }
 
-// The figures of policies need tables and policies, which learning makes.
+// The figures of policies need tables and policies, so this test trains policies first.
 func TestPlotOfPoliciesThatLearned(t *testing.T) {
 	path, folder := classFile(t, ""), filepath.Join(t.TempDir(), "run")
 	done(t, "learn", path, "--set", "run.seeds=2", "--set", "policy.hidden=16", "--set", "learn.steps=20",
@@ -205,7 +205,7 @@ func TestPlotOfPoliciesThatLearned(t *testing.T) {
 	require.Contains(t, written["run-bars.svg"], "vote of all seeds", "the outcome says as much without the tables")
 }
 
-// Layers that surgery kept stand beside themselves, though it gave them other names.
+// Layers that surgery kept are drawn next to themselves, even if surgery renamed them.
 func TestSurgeryIsDrawn(t *testing.T) {
 	before, err := model.Zoo("ConvSmall", model.ZooOptions{})
 	require.NoError(t, err)
@@ -239,7 +239,7 @@ func TestSurgeryIsDrawn(t *testing.T) {
 	legible(t, "surgery", s)
 }
 
-// A network that runs as a graph, as imported networks do, is drawn by its modules with parameters.
+// A network that runs as a graph is drawn by its modules with parameters.
 func TestSurgeryOfGraphsIsDrawn(t *testing.T) {
 	before, err := model.Zoo("SmallLLaMA", model.ZooOptions{Input: model.Shape{12}, Tokens: 30})
 	require.NoError(t, err)
@@ -272,7 +272,7 @@ func TestSurgeryOfGraphsIsDrawn(t *testing.T) {
 		wider)
 }
 
-// The networks of a job are drawn from its file and its actions, and its report says what the axes mean.
+// The networks of a job are drawn from its file and its actions, and its report explains the axes that were widened.
 func TestGraphsOfJobsAreDrawn(t *testing.T) {
 	longOnly(t, "drawings of a job on text; graphs and jobs are drawn apart")
 	t.Chdir(t.TempDir())
@@ -300,7 +300,7 @@ func TestGraphsOfJobsAreDrawn(t *testing.T) {
 	require.Contains(t, o.stderr, "run 'graft plot' in the folder in which the job was started")
 }
 
-// goldenFigures holds figures that were drawn against files.
+// goldenFigures compares figures with golden files.
 func goldenFigures(t *testing.T, drawn map[string]string, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -309,7 +309,7 @@ func goldenFigures(t *testing.T, drawn map[string]string, names ...string) {
 	}
 }
 
-// readable holds the labels and units of all figures of runs.
+// readable checks the labels and units of all figures of runs.
 func readable(t *testing.T, given plot.Given, paths ...string) {
 	t.Helper()
 	var list []*runs.Run
@@ -374,8 +374,7 @@ func TestPlotThroughput(t *testing.T) {
 	require.Len(t, drawn, 2, "one job will do")
 }
 
-// writeStudy makes the run folder of a policy of the original system that became better over
-// episodes, in a way of learning and from a seed.
+// writeStudy writes the run folder of a policy of the original system that improved over episodes.
 func writeStudy(t *testing.T, dir, way string, seed uint64, rise float64) {
 	t.Helper()
 	run, err := results.Create(files.OS{}, dir,
@@ -407,8 +406,7 @@ func writeStudy(t *testing.T, dir, way string, seed uint64, rise float64) {
 	require.NoError(t, run.Close())
 }
 
-// Policies that differ in their seed alone are one curve, and are held against the
-// first, or against a threshold that is given.
+// Policies that differ only in their seed are one curve, and are compared with the first curve or a given threshold.
 func TestPlotLearningOfSeveral(t *testing.T) {
 	dir := t.TempDir()
 	var paths []string
@@ -438,7 +436,7 @@ func TestPlotLearningOfSeveral(t *testing.T) {
 	require.Equal(t, failure.Usage, o.code)
 }
 
-// The path of a policy that is named stands in the tree of any table.
+// The tree of any table shows the path of a policy given with --policy.
 func TestPlotPolicyInTables(t *testing.T) {
 	s := newShed(t)
 	drawn, o := plotted(t, t.TempDir(), s.path("early"), s.path("late"), "--policy", s.path("run"))

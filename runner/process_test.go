@@ -26,10 +26,10 @@ import (
 	"graft/torch"
 )
 
-// asProcess is the variable that makes the test binary graft itself.
+// asProcess makes the test binary act as graft, with the arguments in this variable.
 const asProcess = "GRAFT_TEST_AS_PROCESS"
 
-// TestIsGraft is no test of its own: it is the process of the next ones.
+// TestIsGraft is the body of the processes that other tests start.
 func TestIsGraft(t *testing.T) {
 	if text := os.Getenv(asProcess); text != "" {
 		args := decoded[[]string](t, text)
@@ -38,7 +38,7 @@ func TestIsGraft(t *testing.T) {
 	}
 }
 
-// process is graft in a process of its own, which signals can be sent to.
+// process starts graft in a separate process that can receive signals.
 func process(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	p, out := unstarted(t, args...)
@@ -47,7 +47,7 @@ func process(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	return p, out
 }
 
-// unstarted is a process that is yet to be started.
+// unstarted returns a process that is not started yet.
 func unstarted(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	text, err := json.Marshal(args)
@@ -59,7 +59,7 @@ func unstarted(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	return p, &out
 }
 
-// left waits for a process and says how it left.
+// left waits for a process and returns its exit code.
 func left(t *testing.T, p *exec.Cmd) failure.Code {
 	t.Helper()
 	done := make(chan error, 1)
@@ -71,7 +71,7 @@ func left(t *testing.T, p *exec.Cmd) failure.Code {
 	return failure.Done
 }
 
-// rows are the first lines of a table or log of the job, as soon as there are so many.
+// rows returns the first n lines of a table or log of the job, and waits for them.
 func (j *steered) rows(name string, n int) string {
 	j.t.Helper()
 	var lines []string
@@ -83,8 +83,8 @@ func (j *steered) rows(name string, n int) string {
 	return strings.Join(lines[:n], "")
 }
 
-// A change that was answered survives a kill at once: the job that goes on from it
-// does what one does that had the change in its timeline, to the bit.
+// An answered change survives an immediate kill. The resumed job gives the same bits as a job with the change in its
+// timeline.
 func TestListenKeepsWhatItAnswered(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	long := []string{"--set", "time.budget=9000h", "--set", "time.events=[]"}
@@ -111,7 +111,7 @@ func TestListenKeepsWhatItAnswered(t *testing.T) {
 	require.Equal(t, failure.Requeue, planned.stop().code)
 }
 
-// The signals with which clusters stop a job save it; a second SIGINT waits for nothing.
+// The signals with which clusters stop a job save it, and a second SIGINT ends it at once.
 func TestTrainHeedsSignals(t *testing.T) {
 	for name, signal := range map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGUSR1": syscall.SIGUSR1,
 		"SIGINT": syscall.SIGINT} {
@@ -122,11 +122,11 @@ func TestTrainHeedsSignals(t *testing.T) {
 		require.Equal(t, failure.Requeue, left(t, p), "%s: %s", name, out)
 		require.Contains(t, out.String(), "rerun the command with --resume", name)
 	}
-	// Nobody reads its output, so that it waits in a write and looks at no signal.
+	// Nobody reads its output, so it blocks in a write and handles no signal.
 	reader, writer, err := os.Pipe()
 	require.NoError(t, err)
 	defer reader.Close()
-	const setPipeSize, page = 1031, 4096 // F_SETPIPE_SZ of fcntl: less than is written
+	const setPipeSize, page = 1031, 4096 // F_SETPIPE_SZ of fcntl: smaller than the output
 	_, _, failed := syscall.Syscall(syscall.SYS_FCNTL, writer.Fd(), setPipeSize, page)
 	require.Zero(t, failed)
 	p, out := unstarted(t, "completion", "bash")
@@ -136,7 +136,7 @@ func TestTrainHeedsSignals(t *testing.T) {
 	require.NoError(t, writer.Close())
 	_, err = reader.Read(make([]byte, 1))
 	require.NoError(t, err)
-	go func() { // two signals that come together are one, so there are more
+	go func() { // repeated: two simultaneous signals count as one
 		for p.Process.Signal(syscall.SIGINT) == nil {
 			time.Sleep(10 * time.Millisecond)
 		}
@@ -144,8 +144,7 @@ func TestTrainHeedsSignals(t *testing.T) {
 	require.Equal(t, failure.Interrupted, left(t, p), "%s", out)
 }
 
-// programVariable is set where this test's program is to be graft itself, which
-// starts itself for other devices.
+// programVariable makes this test binary act as graft, which starts itself for other devices.
 const programVariable = "GRAFT_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -161,9 +160,9 @@ func TestMain(m *testing.M) {
 		tellMaps()
 		os.Exit(int(code))
 	}
-	_ = os.Setenv(app.EnergyVariable, "off") // pages of docs show folders of machines that cannot measure
+	_ = os.Setenv(app.EnergyVariable, "off") // pages of the docs show folders without energy
 	code := m.Run()
-	if len(unpromised.list) > 0 { // by the commands of any test
+	if len(unpromised.list) > 0 { // from commands of any test
 		fmt.Fprintln(os.Stderr, "what was printed with --json is not what docs/json.md says:\n"+
 			strings.Join(unpromised.list, "\n"))
 		code = 1
@@ -195,8 +194,7 @@ func column(t *testing.T, path, name string) (values []float64) {
 	return values
 }
 
-// A job on two devices is trained by two processes of the program, which leave their
-// logs in the run folder, and tells of them.
+// A job on two devices trains in two processes. They leave their logs in the run folder, and the output states them.
 func TestTrainInProcesses(t *testing.T) {
 	found, err := torch.Describe()
 	require.NoError(t, err)
@@ -206,7 +204,7 @@ func TestTrainInProcesses(t *testing.T) {
 	t.Setenv(programVariable, "1")
 	alone, together := filepath.Join(t.TempDir(), "alone"), filepath.Join(t.TempDir(), "together")
 	two := []string{"--set", `time.events=[{at = "300ms", change = "up", devices = 2}]`, "--set", "optimizer.lr=0.001",
-		"--set", `adapt.decider="none"`, "--set", "adapt.actions=[]"} // surgery makes rounding grow
+		"--set", `adapt.decider="none"`, "--set", "adapt.actions=[]"} // surgery amplifies rounding
 	require.Equal(t, failure.Done, graft(brief(alone, two...)...).code)
 	o := done(t, brief(together, append(two, "--set", "parallel.on=true")...)...)
 	require.Contains(t, o.stdout, "2 of 2 devices")
@@ -230,16 +228,16 @@ func TestTrainInProcesses(t *testing.T) {
 	}
 }
 
-// Two processes round sums in another order than one process. In the first epochs, losses differ only by rounding: 4e-8
-// to 2.3e-5 were measured, depending on the processor; gradients of a share of the batch would differ at once. Training
-// then amplifies differences: to 2e-4 within twenty epochs, and no bound is known.
+// Two processes sum in another order than one process. In the first epochs, losses differ only by rounding: 4e-8 to
+// 2.3e-5 were measured, depending on the processor. A gradient error would show at once. Training then amplifies
+// differences, to 2e-4 within twenty epochs; no bound is known.
 const (
 	roundedEpochs = 2
 	roundingTol   = 1e-4
 	amplifiedTol  = 1e-2
 )
 
-// What 'graft train' starts by itself is not to be started by hand.
+// Users cannot start 'graft follow' for a job on one machine, since 'graft train' starts it.
 func TestFollowOfThisMachineIsNotForPeople(t *testing.T) {
 	t.Setenv(programVariable, "1")
 	fails(t, failure.Usage, "graft train", "follow", "nowhere.toml")

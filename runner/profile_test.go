@@ -16,7 +16,7 @@ import (
 	"graft/runner/profile"
 )
 
-// tiny is a network file whose network works in less than a millisecond.
+// tiny writes a network file whose network takes less than a millisecond.
 func tiny(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "tiny.toml")
 	text := `name = "Tiny"
@@ -33,12 +33,12 @@ layers = [
 	return path
 }
 
-// quickly are the flags of measurements that take no time.
+// quickly returns the flags of short measurements.
 func quickly(more ...string) []string {
 	return append([]string{"profile", "--quiet", "--only", "--rounds", "2", "--batch", "64,128"}, more...)
 }
 
-// onTiny is a job with the network of a file and a profile.
+// onTiny returns the command line of a job with a network file and a profile.
 func onTiny(network, profile, folder string, more ...string) []string {
 	args := []string{"train", "--quiet", "--folder", folder}
 	for _, set := range append([]string{"network.file=" + network, "time.profile=" + profile, "time.budget=500ms",
@@ -49,7 +49,7 @@ func onTiny(network, profile, folder string, more ...string) []string {
 	return args
 }
 
-// A device is measured, the file is looked into and checked, and a job goes by it.
+// A measured profile can be shown and checked, and a job uses it.
 func TestProfileIsMeasuredAndUsed(t *testing.T) {
 	network, folder := tiny(t), t.TempDir()
 	out := filepath.Join(folder, "here.toml")
@@ -89,8 +89,7 @@ func TestProfileIsMeasuredAndUsed(t *testing.T) {
 		Instructions: "native"}, report.Made)
 }
 
-// The file of a job names what is measured: its network with each action that it may take, its batches and
-// its optimizer.
+// A job file selects the measurements: its network after each of its actions, its batches and its optimizer.
 func TestAProfileIsMeasuredForAJob(t *testing.T) {
 	network, folder := tiny(t), t.TempDir()
 	out := filepath.Join(folder, "p.toml")
@@ -113,7 +112,7 @@ func TestAProfileIsMeasuredForAJob(t *testing.T) {
 		write(t, filepath.Join(folder, "job.toml"), "[network]\nfil = \"x\"\n"))
 }
 
-// Processes that train together are measured, and charge a job whose devices increase.
+// Processes that train together are measured, and the profile charges a job whose devices increase.
 func TestProfileOfProcesses(t *testing.T) {
 	if os.Getenv("GRAFT_LONG") == "" {
 		t.Skip("left out: measuring processes takes ten seconds; set GRAFT_LONG=1")
@@ -128,8 +127,8 @@ func TestProfileOfProcesses(t *testing.T) {
 	done(t, onTiny(network, out, filepath.Join(folder, "run"), `time.events=[{at = "100ms", change = "up"}]`)...)
 }
 
-// A job that a profile without rates cannot charge is refused before there is a
-// folder, in words that name the network and the remedy.
+// A job that a profile without rates cannot charge is refused before it has a folder. The error names the network and a
+// remedy.
 func TestJobsThatAProfileDoesNotKnowAreRefused(t *testing.T) {
 	network, folder := tiny(t), t.TempDir()
 	out, run := filepath.Join(folder, "plain.toml"), filepath.Join(folder, "run")
@@ -197,10 +196,10 @@ func TestProfileRefuses(t *testing.T) {
 	})
 }
 
-// What was measured is printed even where it cannot be written, and no part of a file is left.
+// Measurements are printed even if the file cannot be written, and no part of a file is left.
 func TestAProfileThatCannotBeWrittenIsPrinted(t *testing.T) {
 	folder := t.TempDir()
-	long := filepath.Join(folder, strings.Repeat("x", 245)+".toml") // too long with the ending of a temporary file
+	long := filepath.Join(folder, strings.Repeat("x", 245)+".toml") // too long with a temporary file's suffix
 	o := fails(t, failure.Failed, "", quickly(tiny(t), "--plain", "--out", long)...)
 	require.Contains(t, o.stdout, "STEP [ms]")
 	require.NotContains(t, o.stdout, "wrote")
@@ -256,7 +255,7 @@ func TestPredictPrintsTheErrorOfItsRange(t *testing.T) {
 	require.Less(t, faster.Seconds, slower.Seconds)
 }
 
-// A trace of PyTorch makes a profile that charges jobs with the network and its grown versions.
+// A PyTorch trace makes a profile that charges jobs with the network and its grown versions.
 func TestTracesAreImported(t *testing.T) {
 	trace, out := "../trainer/operators/testdata/BatchNormConvolution.json.gz", filepath.Join(t.TempDir(), "p.toml")
 	o := done(t, "profile", "import", trace, "BatchNormConvolution", "--out", out, "--step", "2ms").stdout
@@ -284,7 +283,8 @@ func TestTracesAreImported(t *testing.T) {
 	fails(t, failure.Usage, "--classes is -1", "profile", "import", trace, "ConvNet2", "--classes", "-1")
 }
 
-// Operators of small networks predict the networks that a profile lacks, with their error for the measured ones.
+// Operators of small networks predict networks that a profile lacks. The profile states the errors for its measured
+// networks.
 func TestAProfilePredictsFromOperators(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "device.toml")
 	o := done(t, "profile", "MLP", "--only", "--plain", "--rounds", "1", "--operators", "4", "--batch", "32", "--input",

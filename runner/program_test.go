@@ -15,7 +15,7 @@ import (
 	"graft/runner/train"
 )
 
-// decidedJob is a job that asks a program for its decision.
+// decidedJob is a job with a program as its decider.
 const decidedJob = `[data.synthetic]
 classes = 4
 size = 16
@@ -28,11 +28,11 @@ events = [{at = "300ms", change = "up"}]
 decider = "./decider"
 `
 
-// refusing is a program of the shell that agrees on the protocol and then fails.
+// refusing is a shell program that answers the handshake and then fails.
 const refusing = "#!/bin/sh\nread line\necho '{\"protocol\": 1}'\nread line\necho no idea >&2\nexit 3\n"
 
-// A job follows a program's decision, and its digest covers the program. A program that fails ends the job with its
-// last messages; one that cannot start is a fault of the configuration.
+// A job follows a program's decision, and its digest covers the program. If the program fails, the job ends with the
+// program's last messages. A program that cannot start is a fault of the configuration.
 func TestJobsAskPrograms(t *testing.T) {
 	program := contents(t, "../scenarios/deciders/early.py")
 	t.Chdir(t.TempDir())
@@ -57,8 +57,8 @@ func TestJobsAskPrograms(t *testing.T) {
 	require.NoDirExists(t, "third")
 }
 
-// A study asks a program in place of a scheduler. Its results have the program's name, and a changed program is
-// simulated again.
+// A program can replace a scheduler in a study. Its results have the program's name, and a changed program is simulated
+// again.
 func TestStudiesAskPrograms(t *testing.T) {
 	program := contents(t, "../scenarios/schedulers/patient.py")
 	t.Chdir(t.TempDir())

@@ -37,7 +37,7 @@ func buildGraft(t *testing.T, flags ...string) string {
 	return program
 }
 
-// Runs and their pages name the commit that made them: as 'make' stamps it, and as a plain 'go build' records it.
+// Runs and their pages name graft's commit, as 'make' stamps it and as a plain 'go build' records it.
 func TestRunsNameTheirRevision(t *testing.T) {
 	longOnly(t, "two builds of the program")
 	t.Parallel() // it waits for processes
@@ -56,7 +56,7 @@ func TestRunsNameTheirRevision(t *testing.T) {
 	requireProvenance(t, plain, revision[1], strings.Contains(string(record), "vcs.modified=true"))
 }
 
-// requireProvenance runs a job and its page by a program, and finds the revision in both.
+// requireProvenance runs a job and its page with a program, and checks the revision in both.
 func requireProvenance(t *testing.T, program, revision string, modified bool) {
 	dir := t.TempDir()
 	folder, page := filepath.Join(dir, "run"), filepath.Join(dir, "page.html")

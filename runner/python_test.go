@@ -18,17 +18,17 @@ import (
 	"graft/report/runs"
 )
 
-// readRun is a run as graft reads it, for comparison with the reader in Python.
+// readRun is a run as graft reads it, for comparison with the Python reader.
 type readRun struct {
 	Kind   string                      `json:"kind"`
 	Ended  bool                        `json:"ended"`
 	Seed   uint64                      `json:"seed"`
 	Parts  []string                    `json:"parts"`
 	Config map[string]string           `json:"config"`
-	Tables map[string]map[string][]any `json:"tables"` // columns of each
+	Tables map[string]map[string][]any `json:"tables"` // columns of each table
 }
 
-// readByGraft reads the runs in a folder that the module in Python reads too.
+// readByGraft reads the runs that the Python module can read too.
 func readByGraft(t *testing.T, paths map[string]string) map[string]readRun {
 	all := map[string]readRun{}
 	for name, path := range paths {
@@ -44,11 +44,11 @@ func readByGraft(t *testing.T, paths map[string]string) map[string]readRun {
 		list, err := r.Series()
 		require.NoError(t, err)
 		for _, s := range list {
-			if r.Kind != runs.PolicyKind || s.Name == "learning" { // episodes are no table of the folder
+			if r.Kind != runs.PolicyKind || s.Name == "learning" { // episodes are not a table file
 				read.Tables[s.Name] = columnsOf(s)
 			}
 		}
-		below, _ := runs.Find(files.OS{}, filepath.Join(path, "*")) // folders that are no runs, too; an error for none
+		below, _ := runs.Find(files.OS{}, filepath.Join(path, "*")) // also finds folders that are not runs
 		for _, part := range below {
 			f, err := runs.ReadFolder(files.OS{}, part)
 			if err == nil && f.IsRun() && f.Guess() != runs.CellKind && filepath.Base(part) != runs.TableFolder {
@@ -60,7 +60,7 @@ func readByGraft(t *testing.T, paths map[string]string) map[string]readRun {
 	return all
 }
 
-// columnsOf lists the values of columns under their names in Python; missing numbers are nil.
+// columnsOf returns the values of columns by their names in Python. Missing numbers are nil.
 func columnsOf(s runs.Series) map[string][]any {
 	columns := map[string][]any{}
 	for _, c := range s.Columns {
@@ -75,7 +75,7 @@ func columnsOf(s runs.Series) map[string][]any {
 			var value any
 			switch {
 			case math.IsInf(v, 1):
-				value = json.Number("1e999") // JSON has no infinity; Python reads it as one
+				value = json.Number("1e999") // JSON has no infinity; Python reads this as one
 			case !math.IsNaN(v):
 				value = v
 			}
@@ -85,10 +85,10 @@ func columnsOf(s runs.Series) map[string][]any {
 	return columns
 }
 
-// leftOutPattern matches a test in Python that is skipped.
+// leftOutPattern matches a skipped Python test.
 var leftOutPattern = regexp.MustCompile(`skipped ['"](left out: [^'"]*)`)
 
-// The module in Python reads what graft reads, without packages and with those of GRAFT_PYTHON.
+// The Python module reads the same content as graft, without packages and with the packages of GRAFT_PYTHON.
 func TestPythonReadsRuns(t *testing.T) {
 	dir := t.TempDir()
 	all := writeAll(t)
@@ -113,7 +113,7 @@ func TestPythonReadsRuns(t *testing.T) {
 	}
 }
 
-// The modules in Python and their tests pass mypy's strict checks, where it is installed.
+// The Python modules and their tests pass mypy's strict checks, if mypy is installed.
 func TestPythonTypes(t *testing.T) {
 	checked := false
 	for _, python := range pythons(t) {
@@ -131,7 +131,7 @@ func TestPythonTypes(t *testing.T) {
 	}
 }
 
-// Each module that pip installs has the marker by which type checkers read its types.
+// Each module that pip installs has the marker that lets type checkers read its types.
 func TestPythonModulesAreMarkedAsTyped(t *testing.T) {
 	var project struct {
 		Tool struct {
@@ -153,7 +153,7 @@ func TestPythonModulesAreMarkedAsTyped(t *testing.T) {
 	}
 }
 
-// skippedIn lists the skipped tests of a Python, a line each.
+// skippedIn lists the skipped tests of a Python, one per line.
 func skippedIn(out []byte, python string) string {
 	var b strings.Builder
 	for _, why := range leftOutPattern.FindAllSubmatch(out, -1) {
@@ -162,7 +162,7 @@ func skippedIn(out []byte, python string) string {
 	return b.String()
 }
 
-// pythons lists the machine's Python and that of GRAFT_PYTHON; without any the test is skipped.
+// pythons returns the machine's Python and the one in GRAFT_PYTHON, or skips the test if there is none.
 func pythons(t *testing.T) (list []string) {
 	for _, name := range []string{"python3", os.Getenv("GRAFT_PYTHON")} {
 		if path, err := exec.LookPath(name); err == nil {

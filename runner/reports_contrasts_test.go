@@ -16,13 +16,13 @@ import (
 	"graft/results"
 )
 
-// studyArm is an arm of a made sweep: its accuracies by seed at each swept value; zero is a failed trial.
+// studyArm is an arm of a synthetic sweep: its accuracies by seed at each swept value. Zero is a failed trial.
 type studyArm struct {
 	name string
 	at   map[string][]float64
 }
 
-// writeStudySweep makes the run folder of an ended sweep over time.budget.
+// writeStudySweep writes the run folder of a completed sweep over time.budget.
 func writeStudySweep(t testing.TB, dir string, budgets []string, arms ...studyArm) {
 	t.Helper()
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 1\n"},
@@ -61,8 +61,8 @@ func writeStudySweep(t testing.TB, dir string, budgets []string, arms ...studyAr
 	require.NoError(t, run.Close())
 }
 
-// writeArms makes a study of two sweeps in the working folder, and its file of contrasts. One trial failed, and one arm
-// is missing at a budget.
+// writeArms writes a study of two sweeps into the working folder, and its file of contrasts. One trial failed, and one
+// arm is missing at a budget.
 func writeArms(t testing.TB) {
 	t.Helper()
 	writeStudySweep(t, "plain", []string{"8s", "16s"},
@@ -109,7 +109,7 @@ func TestFaultyContrasts(t *testing.T) {
 		report("plain")...)
 }
 
-// The report of a sweep in progress has the trials that have ended, names the others, and ends with code 3.
+// The report of a sweep in progress uses the completed trials, names the others, and ends with code 3.
 func TestContrastsOfASweepInProgress(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeSweep(t, "open", true)
@@ -120,7 +120,7 @@ func TestContrastsOfASweepInProgress(t *testing.T) {
 	require.Contains(t, got.stdout, "open: never: seeds 1, 2, 3, 4 not ended")
 }
 
-// The losses are read from the trials, because the outcomes of sweeps have none.
+// Losses are read from the trials, because the outcomes of sweeps do not contain them.
 func TestContrastsOfLosses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeSweep(t, "compared", false)

@@ -28,7 +28,7 @@ import (
 // forms maps the suffix of a golden file to the flags of its report format.
 var forms = map[string][]string{"txt": nil, "md": {"--markdown"}, "csv": {"--csv"}, "json": {"--json"}}
 
-// goldenReport holds what was printed against a file.
+// goldenReport compares printed output with a golden file.
 func goldenReport(t *testing.T, name, got string) {
 	t.Helper()
 	if strings.HasSuffix(name, ".json") {
@@ -47,7 +47,7 @@ func goldenForms(t *testing.T, name string, paths ...string) {
 	}
 }
 
-// Reports of a run, for each kind and in each form.
+// The report of each kind of run, in each form, equals its golden file.
 func TestReportOfARun(t *testing.T) {
 	all := writeAll(t)
 	t.Chdir(filepath.Dir(all["job"]))
@@ -59,8 +59,8 @@ func TestReportOfARun(t *testing.T) {
 	require.NotContains(t, got.stdout, "Last 5")
 }
 
-// writeSides makes runs to be compared: of two ways that differ, of one that differs
-// from the first in nothing that can be seen, and of others.
+// writeSides writes runs for a comparison: two variants that differ, and one whose difference from the first is
+// insignificant.
 func writeSides(t testing.TB) string {
 	dir := t.TempDir()
 	for seed := range uint64(5) {
@@ -77,7 +77,7 @@ func writeSides(t testing.TB) string {
 	return dir
 }
 
-// Runs side by side, in each form: those that differ in their seed are one column.
+// Reports compare runs side by side in each form, and runs that differ only in their seed share a column.
 func TestReportOfRunsSideBySide(t *testing.T) {
 	t.Chdir(writeSides(t))
 	goldenForms(t, "sides", "base-*", "better-*", "like-*")
@@ -98,7 +98,7 @@ func TestReportOfRunsSideBySide(t *testing.T) {
 	require.Less(t, *accuracy.Cells[1].Low, accuracy.Cells[1].Mean)
 }
 
-// More columns than fit beside each other are a line each, and few of many are shown.
+// Runs that do not fit side by side get a line each, and only some of many are shown.
 func TestReportOfManyRuns(t *testing.T) {
 	dir := t.TempDir()
 	for k := range 40 {
@@ -112,7 +112,7 @@ func TestReportOfManyRuns(t *testing.T) {
 	require.NotContains(t, graft("report", ".", "--all").stdout, "…")
 }
 
-// Kinds are put side by side by themselves, and a copy of a run counts once.
+// Each kind of run has its own comparison, and a copy of a run counts once.
 func TestReportOfAllKinds(t *testing.T) {
 	all := writeAll(t)
 	t.Chdir(filepath.Dir(all["job"]))
@@ -121,7 +121,7 @@ func TestReportOfAllKinds(t *testing.T) {
 	require.Contains(t, graft("report", ".").stdout, "one folder is a copy of the same run")
 }
 
-// CSV and JSON say the same figures, to the last bit.
+// CSV and JSON contain the same figures, to the last bit.
 func TestReportsSayTheSame(t *testing.T) {
 	for _, dir := range []string{filepath.Dir(writeAll(t)["job"]), writeSides(t)} {
 		r := decoded[report.Report](t, graft("report", dir, "--json").stdout)
@@ -151,7 +151,7 @@ func TestReportsSayTheSame(t *testing.T) {
 	}
 }
 
-// Bad folders are named and left out, the rest is reported, and the code says so.
+// Bad folders are named and left out, the rest is reported, and the exit code shows it.
 func TestReportOfBadFolders(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -184,8 +184,7 @@ func TestReportOfBadFolders(t *testing.T) {
 	require.Contains(t, got.stdout, "15 of 16 sequences")
 }
 
-// What lies beside runs in a folder and is none is passed over: the cache of
-// simulations, hidden folders and files.
+// A report skips folders and files next to runs: the cache of simulations, hidden folders and other files.
 func TestReportOfAFolderOfRuns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeJob(t, "runs/a/b", writtenJob{seed: 1, epochs: 3, accuracy: 0.5})
@@ -207,7 +206,7 @@ func TestReportOfAFolderOfRuns(t *testing.T) {
 	}
 }
 
-// A folder in which others keep a manifest of theirs is looked into as any.
+// A folder with a manifest of another program is searched like any other.
 func TestReportOfAFolderWithAnotherManifest(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeMetrics(t, "all/a")
@@ -216,8 +215,8 @@ func TestReportOfAFolderWithAnotherManifest(t *testing.T) {
 	require.Contains(t, got.stdout, "Original all/a")
 }
 
-// Images that are others are a difference, as the configuration has their name only; and
-// what others' policies learned again is not counted twice.
+// Different images count as a difference, since the configuration has only their name. Identical policies are not
+// counted twice.
 func TestReportOfOtherImages(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"a", "b"} {
@@ -233,7 +232,7 @@ func TestReportOfOtherImages(t *testing.T) {
 		"c: one folder is a copy of the same run and is not counted: d")
 }
 
-// What was read from folders moves no cursor, and breaks no table.
+// Text from folders moves no cursor and breaks no table.
 func TestReportsOfHostileFolders(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for k := range 2 {
@@ -252,7 +251,7 @@ func TestReportsOfHostileFolders(t *testing.T) {
 	}
 }
 
-// A run can be looked at while it is written: there is never an error, and what is seen only grows.
+// A run can be reported while it is written: there is never an error, and the report only grows.
 func TestReportWhileARunIsWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 1\n"},
@@ -284,7 +283,7 @@ func TestReportWhileARunIsWritten(t *testing.T) {
 	require.NoError(t, run.Close())
 }
 
-// How a column is called, by the folders of its runs.
+// The name of a column is the common part of its runs' folders.
 func TestCommonName(t *testing.T) {
 	for want, paths := range map[string][]string{
 		"base": {"runs/base-1", "runs/base-2"}, "wide": {"wide-seed1", "wide-seed22"}, "one-7": {"runs/one-7"},

@@ -28,8 +28,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	})
 }
 
-// A command that leaves Args out would take any argument without a word, and
-// one with Run instead of RunE would have no way to fail.
+// A command without Args would accept any argument silently, and a command with Run instead of RunE could not fail.
 func TestEveryCommandChecksItsArguments(t *testing.T) {
 	walk(newRootCommand(), func(command *cobra.Command) {
 		t.Run(command.CommandPath(), func(t *testing.T) {
@@ -59,8 +58,7 @@ func TestKindOfACodeOutsideTheTableIsFailed(t *testing.T) {
 // coloursPattern matches code that colours a terminal.
 var coloursPattern = regexp.MustCompile(`\\x1b\[|\\033\[|\\e\[|ColorLevelEncoder`)
 
-// TestColoursAreInOnePlace checks that only the file that respects NO_COLOR writes
-// colours. Another test covers NO_COLOR itself.
+// Only the file that respects NO_COLOR writes colours. Another test covers NO_COLOR itself.
 func TestColoursAreInOnePlace(t *testing.T) {
 	paths, err := filepath.Glob("*.go")
 	require.NoError(t, err)
@@ -73,7 +71,7 @@ func TestColoursAreInOnePlace(t *testing.T) {
 	}
 }
 
-// Every command can be told to say more or less, and says so in its help.
+// Every command has --quiet and --verbose, and lists them in its help.
 func TestEveryCommandIsQuietOrVerbose(t *testing.T) {
 	walk(newRootCommand(), func(command *cobra.Command) {
 		got := done(t, append(strings.Fields(command.CommandPath())[1:], "--help")...)
@@ -123,7 +121,7 @@ func TestVersionComesFromTheLinkerOrTheBuild(t *testing.T) {
 	}
 }
 
-// The page about exit codes is the table of the program.
+// The page about exit codes has the program's table.
 func TestThePageAboutExitCodes(t *testing.T) {
 	page := contents(t, "../docs/exit-codes.md")
 	for _, row := range exitTable {
@@ -133,8 +131,7 @@ func TestThePageAboutExitCodes(t *testing.T) {
 	require.Equal(t, len(exitTable), strings.Count(first, "\n| ")-2)
 }
 
-// wrongFiles makes files that are none of what they are called, in the folder that the
-// test is in then.
+// wrongFiles changes to a new folder with files whose content does not match their names.
 func wrongFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
@@ -157,11 +154,10 @@ func wrongFiles(t *testing.T) {
 	}
 }
 
-// onWrongFiles lists, for each command, the exit code on an invalid and on a missing
-// file. Invalid files that people write are errors of configuration; invalid files that
-// programs wrote are damage.
+// onWrongFiles lists, for each command, the exit code on an invalid and on a missing file. Invalid files that people
+// write are configuration errors; invalid files that programs wrote are damage.
 var onWrongFiles = map[string][]struct {
-	args string // after the command
+	args string // arguments after the command
 	code failure.Code
 }{
 	"graft train": {{"wrong.toml", failure.Configuration}, {"large.toml", failure.Configuration},
@@ -292,13 +288,13 @@ var onWrongFiles = map[string][]struct {
 		{"wrong.toml", failure.Damaged}},
 }
 
-// readNothing are the commands that read no file.
+// readNothing holds the commands that read no file.
 var readNothing = map[string]bool{"graft version": true, "graft help": true, "graft model list": true,
 	"graft list":          true,
 	"graft config schema": true, "graft doctor": true, "graft completion": true, "graft node guard": true,
 	"graft trial": true}
 
-// Every command that can be given a wrong file leaves with the code that says so.
+// Every command that reads a file reports an invalid file with the right exit code.
 func TestWrongFilesHaveTheirCode(t *testing.T) {
 	wrongFiles(t)
 	walk(newRootCommand(), func(command *cobra.Command) {
@@ -313,7 +309,7 @@ func TestWrongFilesHaveTheirCode(t *testing.T) {
 	})
 }
 
-// A command that is given a file of another kind says which one takes it.
+// A command that gets a file of another kind names the right command.
 func TestFilesOfOtherCommands(t *testing.T) {
 	wrongFiles(t)
 	for _, line := range []string{"train", "compare", "learn", "pipeline", "cluster run", "node simulate", "node run",
@@ -329,7 +325,7 @@ func TestFilesOfOtherCommands(t *testing.T) {
 	require.Contains(t, got.stderr, "use 'graft train'")
 }
 
-// A failure is never called done.
+// A failure never exits with the code of success.
 func TestAFailureIsNoSuccess(t *testing.T) {
 	for _, row := range exitTable {
 		got := call(context.Background(), rootThat(failure.With(row.code, os.ErrNotExist)), "act")

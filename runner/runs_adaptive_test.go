@@ -18,7 +18,7 @@ import (
 	simulations "graft/runner/study"
 )
 
-// writeAdaptive makes the run folder of two workloads under two schedulers.
+// writeAdaptive writes the run folder of two workloads under two schedulers.
 func writeAdaptive(t testing.TB, dir string) {
 	t.Helper()
 	world := worlds.Named("adaptive")
@@ -31,6 +31,6 @@ func writeAdaptive(t testing.TB, dir string) {
 		Args: []string{"graft", "cluster", "run"}, Log: zap.NewNop()}
 	_, err = simulations.Run(t.Context(), env, world, f, "", app.FolderOptions{})
 	require.NoError(t, err)
-	path := filepath.Join(dir, runs.ManifestFile) // a new key changes the digest
+	path := filepath.Join(dir, runs.ManifestFile) // a new key would change the digest
 	write(t, path, strings.ReplaceAll(contents(t, path), config.Digest(f), strings.Repeat("9b", 32)))
 }

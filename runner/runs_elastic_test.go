@@ -15,8 +15,8 @@ import (
 	"graft/results"
 )
 
-// writeElasticLearning makes the run folder of schedulers that learned from two lessons and six rounds.
-// The second seed leaves jobs at first and ends early.
+// writeElasticLearning writes the run folder of schedulers that learned from two lessons and six rounds. The second
+// seed leaves jobs unfinished at first and ends early.
 func writeElasticLearning(t testing.TB, dir string, ended bool) {
 	t.Helper()
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[learn]\nteacher = \"peak\"\n" +
@@ -51,7 +51,7 @@ func writeElasticLearning(t testing.TB, dir string, ended bool) {
 	require.NoError(t, run.Close())
 }
 
-// writeElasticComparison makes the run folder of a comparison of schedulers, one of which left jobs.
+// writeElasticComparison writes the run folder of a comparison of schedulers; one of them left jobs unfinished.
 func writeElasticComparison(t testing.TB, dir string) {
 	t.Helper()
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{},

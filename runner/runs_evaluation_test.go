@@ -22,7 +22,7 @@ import (
 	"graft/simulation/tables/tabletest"
 )
 
-// takes is a chooser that takes one record of any table.
+// takes is a chooser that takes the same record of any table.
 type takes struct {
 	name   string
 	record int
@@ -36,8 +36,7 @@ func (c takes) Distribution(t *simulation.Tree) ([]float64, error) {
 	return shares, nil
 }
 
-// made is an evaluation of a policy of three seeds in so many tables, as it was told and
-// what it came to.
+// made returns the inputs and the outcome of an evaluation of a policy with three seeds on several tables.
 func made(t testing.TB, tables int, left bool) (evaluate.Inputs, *runs.EvaluationOutcome) {
 	t.Helper()
 	var trees []*simulation.Tree
@@ -85,11 +84,11 @@ func made(t testing.TB, tables int, left bool) (evaluate.Inputs, *runs.Evaluatio
 	return g, runs.NewEvaluationOutcome(nil, l)
 }
 
-// evaluated is the manifest of evaluations that tests make.
+// evaluated is the manifest of the evaluations that tests write.
 var evaluated = results.Manifest{Kind: runs.EvaluationKind.Name, Created: when, Graft: "v0.1.0",
 	Device: "cpu", Host: "node", CommandLine: []string{"graft", "evaluate"}}
 
-// writeEvaluation makes the run folder of an evaluation.
+// writeEvaluation writes the run folder of an evaluation.
 func writeEvaluation(t testing.TB, dir string, left, ended bool) *runs.EvaluationOutcome {
 	t.Helper()
 	g, o := made(t, 2, left)
@@ -102,7 +101,7 @@ func writeEvaluation(t testing.TB, dir string, left, ended bool) *runs.Evaluatio
 	return o
 }
 
-// What an evaluation came to is read back as it was, and its tables say the same.
+// The outcome of an evaluation reads back unchanged, and its tables agree with it.
 func TestEvaluationsAreKept(t *testing.T) {
 	for _, left := range []bool{false, true} {
 		dir := filepath.Join(t.TempDir(), "run")
@@ -139,7 +138,7 @@ func TestEvaluationsAreKept(t *testing.T) {
 	}
 }
 
-// The command keeps what it prints, and prints what it did without.
+// With --out, the command prints the same text and keeps a run folder.
 func TestEvaluateKeepsARunFolder(t *testing.T) {
 	r := newLegacyRuns(t)
 	t.Chdir(r.folder)
@@ -170,7 +169,7 @@ func TestEvaluateKeepsARunFolder(t *testing.T) {
 	require.Regexp(t, `(?m)^regret +points`, side)
 }
 
-// What was left out is kept too, fold by fold, with the file that said how to learn.
+// An evaluation with left-out tables also keeps a run folder, with its folds and its learning file.
 func TestLeavingOutKeepsARunFolder(t *testing.T) {
 	s := newShed(t)
 	out := filepath.Join(t.TempDir(), "kept")
@@ -203,7 +202,7 @@ func mustSetting(t *testing.T, r *runs.Run, key string) string {
 	return text
 }
 
-// An outcome that says nothing, and a folder without one, are told apart from whole ones.
+// An empty outcome is damage, and a missing one means that the evaluation has not ended.
 func TestEvaluationsThatAreNotWhole(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	writeEvaluation(t, dir, false, false)

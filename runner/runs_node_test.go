@@ -10,7 +10,7 @@ import (
 	"graft/results"
 )
 
-// writeNodeProfile makes the run folder of two tasks that were measured alone and in pairs.
+// writeNodeProfile writes the run folder of two tasks that were measured alone and in pairs.
 func writeNodeProfile(t testing.TB, dir string) {
 	t.Helper()
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[machine]\ngpus = 1\n"},

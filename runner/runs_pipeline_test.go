@@ -17,7 +17,7 @@ import (
 	"graft/results"
 )
 
-// writePipeline makes the folder of a pipeline of one scenario, which has come as far as a stage.
+// writePipeline writes the folder of a pipeline of one scenario that has reached a stage.
 func writePipeline(t testing.TB, dir string, upTo string) {
 	t.Helper()
 	writeSimulation(t, filepath.Join(dir, "tried"), 16, 2)
@@ -52,14 +52,14 @@ func writePipeline(t testing.TB, dir string, upTo string) {
 	require.NoError(t, l.Reuse(l.Stages[0]))
 }
 
-// What a report says of a pipeline is what it made.
+// A report on a pipeline has the figures that the pipeline printed.
 func TestReportOfAPipeline(t *testing.T) {
 	path, folder := newPipeline(t, "[evaluate]\nleave_out = \"scenario\"\n", 100, 200),
 		filepath.Join(t.TempDir(), "run")
 	want := done(t, "pipeline", path, "--folder", folder, "--quiet")
 	require.Equal(t, failure.Done, graft("pipeline", path, "--folder", folder, "--quiet").code)
 	got := done(t, "report", folder)
-	for line := range strings.Lines(want.stdout) { // every figure that the command printed
+	for line := range strings.Lines(want.stdout) { // every printed figure
 		if strings.HasPrefix(line, "at") || strings.HasPrefix(line, "polic") {
 			require.Contains(t, got.stdout, strings.TrimSpace(line))
 		}
@@ -88,7 +88,7 @@ func TestReportOfAPipeline(t *testing.T) {
 	require.Greater(t, strings.Count(text, "<figure>"), 6)
 }
 
-// Those that are half-way say how far they are, and what is damaged is named.
+// Unfinished pipelines state their progress, and damaged files are named.
 func TestPipelinesThatAreNotWhole(t *testing.T) {
 	for stage, says := range map[string]string{runs.SimulateStage + "tried": `learn +waits`,
 		runs.LearnStage: `learn +begun, not ended`, runs.EvaluateStage: `evaluate +begun, not ended`} {

@@ -16,8 +16,8 @@ import (
 	"graft/results"
 )
 
-// writeSweep makes the run folder of a comparison of three arms and four seeds; one that is open
-// has begun its second arm.
+// writeSweep writes the run folder of a comparison of three arms and four seeds. An open one has started its second
+// arm.
 func writeSweep(t testing.TB, dir string, open bool) {
 	t.Helper()
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 1\n[compare]\n" +
@@ -71,7 +71,7 @@ const comparedJob = "[data.synthetic]\nsize = 16\ntrain = 40\ntest = 10\nclasses
 	"[adapt]\nrows = 10\ndecider = \"script\"\nactions = [\"deepen:conv1\"]\n[compare]\n" +
 	"actions = [\"deepen:conv1\", \"none\"]\n"
 
-// However many workers there are, trials end in the same bytes, and each is a run of its own.
+// Trials end with the same bytes for any number of workers, and each trial is a separate run.
 func TestTrialsOfManyWorkers(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -114,7 +114,7 @@ func TestFlagsOfTrials(t *testing.T) {
 		"optimizer.lr", "--quiet")
 }
 
-// The figure has every seed's difference, and the interval of the table. The page of the run shows it.
+// The figure shows every seed's difference and the table's interval, and the page of the run shows the figure.
 func TestDifferencesAreDrawn(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "comparison")
 	writeSweep(t, dir, false)

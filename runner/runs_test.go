@@ -26,19 +26,19 @@ import (
 	"graft/trainer"
 )
 
-// writtenJob says of what a job's run folder is made.
+// writtenJob configures the run folder of a job.
 type writtenJob struct {
 	seed     uint64
 	epochs   int
-	accuracy float64 // on the test images in the end
-	resolved string  // the configuration; empty has two keys
-	open     bool    // it has not ended
+	accuracy float64 // final accuracy on the test images
+	resolved string  // configuration; empty sets two keys
+	open     bool    // the job has not ended
 }
 
-// when is the day of all runs that tests make.
+// when is the date of all runs that tests write.
 var when = time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
 
-// writeJob makes the run folder of a job that adapted once, gave a device back and ended.
+// writeJob writes the run folder of a job that adapted once and gave a device back.
 func writeJob(t testing.TB, dir string, j writtenJob) {
 	t.Helper()
 	if j.resolved == "" {
@@ -92,7 +92,7 @@ func writeJob(t testing.TB, dir string, j writtenJob) {
 	require.NoError(t, run.Close())
 }
 
-// writePolicies makes the run folder of policies that learned from two tables.
+// writePolicies writes the run folder of policies that learned from two tables.
 func writePolicies(t testing.TB, dir string, ended bool) {
 	t.Helper()
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 1\nseeds = 3\n"},
@@ -126,7 +126,7 @@ func writePolicies(t testing.TB, dir string, ended bool) {
 	require.NoError(t, run.Close())
 }
 
-// writePolicy makes the run folder of a policy of the original system that learned from one table.
+// writePolicy writes the run folder of a policy of the original system that learned from one table.
 func writePolicy(t testing.TB, dir string, seed uint64, ended bool) {
 	t.Helper()
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: fmt.Sprintf("[run]\nseed = %d\n",
@@ -150,8 +150,7 @@ func writePolicy(t testing.TB, dir string, seed uint64, ended bool) {
 	require.NoError(t, run.Close())
 }
 
-// writeSimulation makes the run folder of a simulation whose table has sequences with
-// seeds, and in which an attempt failed.
+// writeSimulation writes the run folder of a simulation with a failed attempt. Its table has sequences with seeds.
 func writeSimulation(t testing.TB, dir string, sequences, seeds int) {
 	t.Helper()
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 1\n[simulate]\n" +
@@ -173,7 +172,7 @@ func writeSimulation(t testing.TB, dir string, sequences, seeds int) {
 	require.NoError(t, run.Close())
 }
 
-// writeMetrics makes a result folder of the original's with a training and an agent.
+// writeMetrics writes a result folder of the original system with a training and an agent.
 func writeMetrics(t testing.TB, dir string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(dir, 0o700))
@@ -189,7 +188,7 @@ func writeMetrics(t testing.TB, dir string) {
 	write("training00.log", "2023-12-15 00:56:00,150 | [INFO] : started\n")
 }
 
-// writeAll makes a folder of each kind, and gives their paths by kind.
+// writeAll writes a folder of each kind, and returns the paths by name.
 func writeAll(t testing.TB) map[string]string {
 	dir, all := t.TempDir(), map[string]string{}
 	at := func(name string) string { all[name] = filepath.Join(dir, name); return all[name] }
@@ -222,7 +221,7 @@ func writeAll(t testing.TB) map[string]string {
 	return all
 }
 
-// valueOf is a quantity's mean.
+// valueOf returns the mean of a quantity.
 func valueOf(r *runs.Run, t *testing.T, name string) float64 {
 	t.Helper()
 	for _, q := range r.Quantities {
@@ -234,7 +233,7 @@ func valueOf(r *runs.Run, t *testing.T, name string) float64 {
 	return 0
 }
 
-// Each kind is known by its folder, and its outcome is what was written.
+// The kind of each run is recognized by its folder, and its quantities equal the written ones.
 func TestOpenRun(t *testing.T) {
 	all := writeAll(t)
 	for name, want := range map[string]struct {
@@ -281,10 +280,10 @@ func TestOpenRun(t *testing.T) {
 	}
 }
 
-// Series are columns with units, as long as each other.
+// All columns of a series have the same length.
 func TestRunSeries(t *testing.T) {
 	all := writeAll(t)
-	for name, want := range map[string]map[string]string{ // by series, a column
+	for name, want := range map[string]map[string]string{ // a column by series
 		"job": {"epochs": "validation_accuracy"}, "open": {"epochs": "train_loss"}, "policies": {"learning": "aim"},
 		"policy":   {"learning": "objective", "episodes": "sequence"},
 		"original": {"training00.epoch.probabilities": "probabilities_1", "agent.episode.objective": "objective"},
@@ -313,7 +312,7 @@ func TestRunSeries(t *testing.T) {
 	require.Nil(t, list[0].Column("nothing"))
 }
 
-// What lies in a folder is the same after it was read, to the times of its files.
+// Reading a folder changes nothing in it, not even file times.
 func TestOpenRunLeavesFoldersAlone(t *testing.T) {
 	for name, path := range writeAll(t) {
 		before := listing(t, path)
@@ -322,7 +321,7 @@ func TestOpenRunLeavesFoldersAlone(t *testing.T) {
 	}
 }
 
-// listing is all files of a folder, with their times and sizes.
+// listing returns the sizes, times and modes of all files in a folder.
 func listing(t *testing.T, dir string) map[string]string {
 	all := map[string]string{}
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -338,7 +337,7 @@ func listing(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// badFolders makes folders that are no runs, or not any more, and says what each is called.
+// badFolders writes folders that are damaged or are not runs, and returns the expected errors by name.
 func badFolders(t testing.TB, dir string) map[string]string {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	overwrite := func(name, text string) { write(t, name, text) }
@@ -382,7 +381,7 @@ func badFolders(t testing.TB, dir string) map[string]string {
 		"metrics": "test_acc:1"}
 }
 
-// What is damaged, half-written or foreign is said, with the code for that.
+// Damaged, half-written and foreign folders are reported as damaged, with the path and the reason.
 func TestOpenRunOfBadFolders(t *testing.T) {
 	dir := t.TempDir()
 	for name, says := range badFolders(t, dir) {

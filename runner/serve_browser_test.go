@@ -21,7 +21,7 @@ import (
 	"graft/trainer"
 )
 
-// browsing is a browser for a test of pages that are served from a folder.
+// browsing is a browser that shows pages of a served folder.
 type browsing struct {
 	*pagetest.Browser
 	t   *testing.T
@@ -32,7 +32,7 @@ func browse(t *testing.T, dir string) *browsing {
 	chromium := pagetest.Need(t)
 	server := httptest.NewServer(serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir,
 		Every: 50 * time.Millisecond, Now: time.Now, Hosts: listen.IsLoopback, Version: thisVersion()}))
-	t.Cleanup(server.Close) // after the browser, which would ask on
+	t.Cleanup(server.Close) // runs after the browser closes, because an open browser keeps sending requests
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)
 	b, err := pagetest.Start(ctx, chromium)
@@ -53,8 +53,7 @@ func (b *browsing) until(condition string) {
 	require.NoError(b.t, b.Until(condition))
 }
 
-// fits says that a page is no wider than its window, asked for nothing elsewhere, and
-// complained of nothing.
+// fits checks that a page is no wider than its window, sent no request elsewhere, and logged nothing.
 func (b *browsing) fits(width int) {
 	b.t.Helper()
 	var wide int
@@ -66,7 +65,7 @@ func (b *browsing) fits(width int) {
 	require.Empty(b.t, b.Complaints())
 }
 
-// writing is a job that goes on when a test wants it to.
+// writing is a job that advances when a test tells it to.
 type writing struct {
 	t     *testing.T
 	run   *results.Run
@@ -102,8 +101,8 @@ func (w *writing) end() {
 	require.NoError(w.t, w.run.Close())
 }
 
-// From the list to a run that goes on, whose page follows it in place, and to the
-// comparison; by pointer and by keys.
+// A user goes from the list to a running job, whose page updates in place, back to the list, and to a comparison, by
+// pointer and by keys.
 func TestServeInABrowser(t *testing.T) {
 	dir := t.TempDir()
 	writeJob(t, filepath.Join(dir, "ended"), writtenJob{seed: 1, epochs: 6, accuracy: 0.75})
@@ -151,8 +150,8 @@ func TestServeInABrowser(t *testing.T) {
 	b.fits(1400)
 }
 
-// Pages fit telephones and wide windows, in light and in dark, also when they are opened again.
-// With GRAFT_AXE, the path of an axe.min.js, it finds nothing to complain of.
+// Pages fit phones and wide windows, light and dark, also after a reload. If GRAFT_AXE is the path of axe.min.js,
+// axe-core finds no violation.
 func TestServedPagesFit(t *testing.T) {
 	all := writeAll(t)
 	dir := filepath.Dir(all["job"])

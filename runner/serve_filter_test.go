@@ -13,7 +13,7 @@ import (
 	"graft/results"
 )
 
-// manyRuns makes runs of every kind, of which some run, some were stopped and one failed.
+// manyRuns writes runs of every kind: some are running, some were stopped, and one failed.
 func manyRuns(t testing.TB) string {
 	all := writeAll(t)
 	now := time.Now()
@@ -37,12 +37,12 @@ func manyRuns(t testing.TB) string {
 	return filepath.Dir(all["job"])
 }
 
-// visible are the names of the runs that the list shows.
+// visible is a script that returns the names of the listed runs.
 const visible = `[...document.querySelectorAll("tbody tr")].filter(tr => tr.dataset.key && !tr.hidden)` +
 	`.map(tr => tr.dataset.key).join(" ")`
 
-// Filters, their address, the runs inside others and the order of columns, by pointer and by keys; a link and a reload
-// keep what is shown, and so does an update of the page.
+// Filters, nested runs and the order of columns work by pointer and by keys. A link, a reload and an update keep the
+// filtered view.
 func TestListFiltersInABrowser(t *testing.T) {
 	dir := manyRuns(t)
 	b := browse(t, dir)
@@ -99,8 +99,7 @@ func TestListFiltersInABrowser(t *testing.T) {
 	b.fits(1400)
 }
 
-// The list fits telephones and wide windows, in light and in dark. With GRAFT_PICTURES, the path of a folder, pictures
-// of it are written there.
+// The list fits phones and wide windows, light and dark. GRAFT_PICTURES names a folder for pictures of it.
 func TestListFits(t *testing.T) {
 	b := browse(t, manyRuns(t))
 	for name, look := range map[string]pagetest.Look{"phone": {Width: 360}, "phone-dark": {Width: 360, Dark: true},

@@ -18,7 +18,7 @@ import (
 	"graft/results"
 )
 
-// progressed writes the progress of a run, done of all units, after a minute in which it came from nothing.
+// progressed writes the progress of a run that started from zero a minute before.
 func progressed(t testing.TB, dir string, done, of float64, unit string, at time.Time, values ...float64) {
 	t.Helper()
 	p := results.Progress{Done: done, Of: of, Unit: unit, Since: at.Add(-time.Minute), At: at, Metric: "jct_mean",
@@ -28,7 +28,7 @@ func progressed(t testing.TB, dir string, done, of float64, unit string, at time
 	require.NoError(t, os.WriteFile(filepath.Join(dir, results.ProgressFile), text, 0o600))
 }
 
-// runList is the list of runs as JSON, by path.
+// runList requests the list of runs as JSON, and returns it and its runs by path.
 func (v *visitor) runList() (serve.RunList, map[string]serve.RunItem) {
 	v.t.Helper()
 	w := v.ask(http.MethodGet, "/runs.json")
@@ -41,7 +41,7 @@ func (v *visitor) runList() (serve.RunList, map[string]serve.RunItem) {
 	return list, by
 }
 
-// Each kind of run shows its finished part and its main metric, while it runs and after its end.
+// Each kind of run shows its progress and its main metric, both while it runs and after its end.
 func TestListShowsProgressOfAllKinds(t *testing.T) {
 	all := writeAll(t)
 	v := visitors(t, filepath.Dir(all["job"]))
@@ -112,7 +112,7 @@ func TestListShowsProgressOfAllKinds(t *testing.T) {
 	}
 }
 
-// Runs inside others follow them, and can be opened and compared.
+// Runs inside other runs follow them in the list, and can be opened and compared.
 func TestListNestsRuns(t *testing.T) {
 	all := writeAll(t)
 	v := visitors(t, filepath.Dir(all["job"]))
@@ -134,7 +134,7 @@ func TestListNestsRuns(t *testing.T) {
 	require.Contains(t, page, `data-in="comparison-open" class="inside"`)
 }
 
-// Damaged and half-written files cost a run its bar or its line, never the list.
+// Damaged and half-written files remove a run's bar or its line, but never break the list.
 func TestListOfDamagedProgress(t *testing.T) {
 	for name, text := range map[string]string{"empty": "", "torn": `{"done":1,"of":2,"un`, "text": `{"done":"one"}`,
 		"a list": `[]`, "null": `null`, "negative": `{"done":-1,"of":-5}`, "huge": `{"done":1e308,"of":1e-308}`,
@@ -169,7 +169,8 @@ func TestListOfDamagedProgress(t *testing.T) {
 	require.Contains(t, by, "sweep/trials/as-configured/seed-1", "the trials are there, whatever the plan")
 }
 
-// A killed run is not called running, and its bar stays where it was; a failed one is called failed at once.
+// A killed run does not stay listed as running, and its bar keeps its position. A failed run is listed as failed at
+// once.
 func TestListOfKilledAndFailedRuns(t *testing.T) {
 	dir := t.TempDir()
 	v := visitors(t, dir)
@@ -209,7 +210,7 @@ func TestListOfKilledAndFailedRuns(t *testing.T) {
 	require.NotContains(t, row, "running")
 }
 
-// A sweep is running while one of its trials is, although nothing writes into its own folder.
+// A sweep is running while one of its trials runs, although nothing writes into the sweep's own folder.
 func TestListOfSweepFollowsItsTrials(t *testing.T) {
 	dir := t.TempDir()
 	writeSweep(t, filepath.Join(dir, "sweep"), true)

@@ -38,7 +38,7 @@ import (
 	"graft/trainer"
 )
 
-// handed is a clock that is put forward by hand.
+// handed is a clock that a test moves.
 type handed struct {
 	mu sync.Mutex
 	at time.Time
@@ -61,17 +61,17 @@ type visitor struct {
 	t       *testing.T
 	handler *serve.Handler
 	clock   *handed
-	tag     string // of the last answer
+	tag     string // tag of the last response
 }
 
-// visitors starts `graft serve` over a folder, with a clock that the test controls.
+// visitors serves a folder like `graft serve`, with a clock that the test controls.
 func visitors(t *testing.T, dir string) *visitor {
 	clock := &handed{at: time.Now()}
 	return &visitor{t: t, handler: serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: time.Second,
 		Now: clock.now, Hosts: listen.IsLoopback, Version: thisVersion()}), clock: clock}
 }
 
-// ask is the answer to a request, whose headers are given in pairs.
+// ask sends a request with headers, which are given in pairs, and returns the response.
 func (v *visitor) ask(method, address string, headers ...string) *httptest.ResponseRecorder {
 	v.t.Helper()
 	r := httptest.NewRequest(method, address, nil)
@@ -88,7 +88,7 @@ func (v *visitor) ask(method, address string, headers ...string) *httptest.Respo
 	return w
 }
 
-// get is a page that is there, and well built.
+// get returns a page, and checks that it exists and is well-formed.
 func (v *visitor) get(address string) string {
 	v.t.Helper()
 	w := v.ask(http.MethodGet, address)
@@ -97,7 +97,7 @@ func (v *visitor) get(address string) string {
 	return w.Body.String()
 }
 
-// fresh says whether a page has changed since it was asked for last.
+// fresh reports whether a page has changed since the last request.
 func (v *visitor) fresh(address string) bool {
 	v.t.Helper()
 	w := v.ask(http.MethodGet, address, "If-None-Match", v.tag)
@@ -108,8 +108,8 @@ func (v *visitor) fresh(address string) bool {
 	return w.Code == http.StatusOK
 }
 
-// The list has all runs, whatever kind they are of, with a link to the page of each, and
-// names what is none; nothing of it is changed, to the times of the files.
+// The list links to the page of every run of every kind, and names folders that are not runs. Nothing in the folder
+// changes, not even file times.
 func TestServeShowsAllRuns(t *testing.T) {
 	all := writeAll(t)
 	dir := filepath.Dir(all["job"])
@@ -149,7 +149,7 @@ func TestServeShowsAllRuns(t *testing.T) {
 func digests(t *testing.T, dir string) map[string][32]byte {
 	all := map[string][32]byte{}
 	for path := range listing(t, dir) {
-		if text, err := os.ReadFile(path); err == nil { // a folder has none
+		if text, err := os.ReadFile(path); err == nil { // fails for a folder
 			all[path] = sha256.Sum256(text)
 		}
 	}
@@ -157,7 +157,7 @@ func digests(t *testing.T, dir string) map[string][32]byte {
 	return all
 }
 
-// What folders are called is text, whatever it is, and their pages are found by it.
+// Any folder name is shown as text, and links to it work.
 func TestServeOfHostileFolders(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{`<img src=x onerror=alert(1)>`, `"'&`, "new\nline", "\xff\xfe", "javascript:alert(1)",
@@ -181,7 +181,7 @@ func TestServeOfHostileFolders(t *testing.T) {
 	}
 }
 
-// Files that block, and links that lead out of the folder, are faults of their run alone.
+// Files that block, and links that lead out of the folder, are faults only of their run.
 func TestServeStaysInItsFolder(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	const secret = "76.54" // its accuracy in percent, as pages show it
@@ -211,7 +211,7 @@ func TestServeStaysInItsFolder(t *testing.T) {
 	}
 }
 
-// The page of a run is that of graft report --html, with a way back.
+// The page of a run equals the page of 'graft report --html', with a link back.
 func TestServeAndReportShowTheSame(t *testing.T) {
 	all := writeAll(t)
 	t.Chdir(filepath.Dir(all["job"]))
@@ -223,7 +223,7 @@ func TestServeAndReportShowTheSame(t *testing.T) {
 	require.Contains(t, visitors(t, "job").get("/run/"), ">Job job</h1>", "a folder that is a run itself")
 }
 
-// Only those are answered who call the server by its own name, and only what they ask for by GET.
+// The server answers only requests under its own name, and only known addresses by GET.
 func TestServeRefuses(t *testing.T) {
 	dir := t.TempDir()
 	writeJob(t, filepath.Join(dir, "a b%?#"), writtenJob{seed: 1, epochs: 2, accuracy: 0.5})
@@ -269,7 +269,7 @@ func TestServeRefuses(t *testing.T) {
 	}
 }
 
-// Who takes packed pages gets the same page, smaller.
+// A client that accepts compression gets the same page, compressed.
 func TestServePacks(t *testing.T) {
 	dir := t.TempDir()
 	writeJob(t, filepath.Join(dir, "run"), writtenJob{seed: 1, epochs: 30, accuracy: 0.5})
@@ -286,8 +286,8 @@ func TestServePacks(t *testing.T) {
 	require.Empty(t, v.ask("GET", "/", "Accept-Encoding", "gzip;q=0, br").Header().Get("Content-Encoding"))
 }
 
-// A run is looked at as often as it may change: one that is written to soon, one that is
-// quiet or has ended rarely; and new ones are found.
+// A run is checked as often as it may change: soon if it is being written, and rarely if it is quiet or has ended. New
+// runs are found.
 func TestServeSeesWhatChanges(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -334,7 +334,7 @@ func TestServeSeesWhatChanges(t *testing.T) {
 	require.False(t, v.fresh("/"))
 	require.Equal(t, http.StatusNotFound, v.ask("GET", "/run/new").Code)
 	v.clock.pass(time.Second)
-	v.get("/run/new") // who asks for it by name finds it sooner
+	v.get("/run/new") // a request by name finds the run earlier
 	v.clock.pass(serve.ScanFactor * time.Second)
 	require.Contains(t, v.get("/"), "3 runs, 2 done, 1 stopped.")
 	v.clock.pass(serve.EndedFactor * time.Second)
@@ -343,7 +343,7 @@ func TestServeSeesWhatChanges(t *testing.T) {
 	require.Contains(t, v.get("/"), "3 runs, 1 running, 2 done.")
 }
 
-// A run that goes while it is looked at is named, and the rest is shown.
+// A run that vanishes is named, and the others are shown.
 func TestServeWhereRunsVanish(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a", "b", "c"} {
@@ -352,7 +352,7 @@ func TestServeWhereRunsVanish(t *testing.T) {
 	v := visitors(t, dir)
 	require.Contains(t, v.get("/"), "3 runs")
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "b")))
-	text := v.get("/compare?run=a&run=b") // it was there when it was looked at
+	text := v.get("/compare?run=a&run=b") // it existed at the last scan
 	require.Contains(t, text, ">Left out</h2>")
 	require.Contains(t, text, "b: no such file or directory")
 	require.Equal(t, http.StatusNotFound, v.ask("GET", "/run/b").Code)
@@ -367,8 +367,7 @@ func TestServeWhereRunsVanish(t *testing.T) {
 	require.Contains(t, v.get("/"), "No runs yet.")
 }
 
-// A run goes on while twenty look at it: what they see only grows, is never wrong, and
-// is the whole in the end.
+// Twenty viewers watch a running job: their pages only grow, are never wrong, and are complete at the end.
 func TestServeWhileARunIsWritten(t *testing.T) {
 	dir := t.TempDir()
 	run, err := results.Create(files.OS{}, filepath.Join(dir, "run"),
@@ -398,7 +397,7 @@ func TestServeWhileARunIsWritten(t *testing.T) {
 				assert.NoError(t, err)
 				tag = now
 				if found := seen.FindStringSubmatch(text); found != nil {
-					n, _ := strconv.Atoi(found[1]) // it is digits
+					n, _ := strconv.Atoi(found[1]) // it consists of digits
 					assert.GreaterOrEqual(t, n, last)
 					last = n
 				}
@@ -421,7 +420,7 @@ func TestServeWhileARunIsWritten(t *testing.T) {
 	require.Contains(t, v.get("/run/run"), ">60 epochs</h2>")
 }
 
-// viewed is a page, and its tag; it is empty while the tag is known.
+// viewed returns a page and its tag. The page is empty if the tag is unchanged.
 func viewed(address, tag string) (text, now string, err error) {
 	r, err := http.NewRequest(http.MethodGet, address, nil)
 	if err != nil {
@@ -440,7 +439,7 @@ func viewed(address, tag string) (text, now string, err error) {
 	return string(body), answer.Header.Get("ETag"), err
 }
 
-// What the command refuses, and what it prints.
+// 'graft serve' refuses unsafe or invalid options, and prints its address.
 func TestServeCommand(t *testing.T) {
 	dir := t.TempDir()
 	for args, says := range map[string]string{
@@ -467,7 +466,7 @@ func TestServeCommand(t *testing.T) {
 	require.NotContains(t, got.stdout, "0.0.0.0")
 }
 
-// The program itself listens within moments, without LibTorch, and ends well when it is told to.
+// The program listens quickly, without LibTorch, and ends properly at a signal.
 func TestServeStartsAndEnds(t *testing.T) {
 	dir := t.TempDir()
 	writeJob(t, filepath.Join(dir, "run"), writtenJob{seed: 1, epochs: 3, accuracy: 0.5})
@@ -491,7 +490,7 @@ func TestServeStartsAndEnds(t *testing.T) {
 		require.Equal(t, http.StatusOK, answer.StatusCode)
 		require.NoError(t, answer.Body.Close())
 		require.NoError(t, command.Process.Signal(syscall.SIGINT))
-		_ = command.Wait() // its code says it
+		_ = command.Wait() // the exit code is checked below
 		require.Equal(t, int(failure.Interrupted), command.ProcessState.ExitCode())
 		text := contents(t, maps)
 		require.NotContains(t, text, "libtorch")
@@ -500,8 +499,8 @@ func TestServeStartsAndEnds(t *testing.T) {
 	t.Logf("measured: graft serve listens %v after it was started, in the median", took[1].Round(time.Millisecond))
 }
 
-// The list of 1,000 runs is there within moments, and the server stays small; by default
-// a fifth of them is measured.
+// The list of 1,000 runs appears within 15 s, and the server keeps little memory. Without GRAFT_LONG, the test uses 200
+// runs.
 func TestServeOfManyRunsIsQuick(t *testing.T) {
 	runs := 200
 	if longTests {
@@ -538,7 +537,7 @@ func TestServeOfManyRunsIsQuick(t *testing.T) {
 	require.Less(t, after, int64(32<<20))
 }
 
-// allocated are the bytes that are in use.
+// allocated returns the number of allocated heap bytes.
 func allocated() int64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// machine is a folder of programs that scripts find in place of the machine's.
+// machine is a folder of programs that scripts find instead of the system's.
 type machine struct {
 	t   *testing.T
 	bin string
@@ -28,18 +28,18 @@ func newMachine(t *testing.T, env ...string) *machine {
 		if err != nil {
 			t.Skipf("left out: there is no %s; these scripts are for Debian", name)
 		}
-		m.has(name, "exec "+path+` "$@"`) // no link, through which has would write the system's program
+		m.has(name, "exec "+path+` "$@"`) // not a link: has would overwrite the system's program through it
 	}
 	return m.has("id", `echo 1000`)
 }
 
-// has adds a program as a script.
+// has adds a program with the given shell script.
 func (m *machine) has(name, script string) *machine {
 	require.NoError(m.t, os.WriteFile(filepath.Join(m.bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
 	return m
 }
 
-// run runs a script of this tree there, and returns what it prints and whether it succeeds.
+// run runs a script of this tree on the machine, and returns its output and whether it succeeded.
 func (m *machine) run(script string, args ...string) (string, bool) {
 	command := exec.Command(script, args...)
 	command.Env = append([]string{"PATH=" + m.bin, "SYSTEM=" + m.t.TempDir()}, m.env...)
@@ -47,7 +47,7 @@ func (m *machine) run(script string, args ...string) (string, bool) {
 	return string(out), err == nil
 }
 
-// Where Debian's LibTorch cannot be installed, the message names ways that work.
+// If Debian's LibTorch cannot be installed, the message names alternatives that work.
 func TestMissingPackagesNameAWayOut(t *testing.T) {
 	compiler := func(m *machine) *machine { return m.has("c++", "true") }
 	apt := func(m *machine, candidate string) *machine {
@@ -92,8 +92,8 @@ func TestMissingPackagesNameAWayOut(t *testing.T) {
 	}
 }
 
-// fakePython stands for a Python: it makes environments and installs a torch folder, and prints
-// its arguments. HAS says which modules it has.
+// fakePython stands for a Python: it creates environments, installs a torch folder, and prints its arguments. HAS lists
+// its modules.
 const fakePython = `
 case "$*" in
 *"import ensurepip, venv"*) case $HAS in *ensurepip*) exit 0 ;; esac; exit 1 ;;
@@ -108,11 +108,11 @@ case "$*" in
 *) echo "unexpected: $*"; exit 1 ;;
 esac`
 
-// The environment of a wheel is made with whatever this Python has, and once.
+// The environment of a wheel is created with the modules that Python has, and only once.
 func TestWheelIsInstalledOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		env  []string
-		says string // empty is an error
+		says string // empty means an error
 		why  string
 	}{
 		"venv": {[]string{"HAS=ensurepip pip", "PIP_ARGS=--index-url here"},
@@ -153,7 +153,7 @@ func TestWheelIsInstalledOnce(t *testing.T) {
 	require.Contains(t, out, "needs 10 GB on the disk")
 }
 
-// make LIBTORCH=wheel installs the wheel before the library, and hands its folder to all.
+// make LIBTORCH=wheel installs the wheel before the library, and passes its folder to all steps.
 func TestMakeWithAWheel(t *testing.T) {
 	makes := func(args ...string) string {
 		out, err := exec.Command("env", append([]string{"-u", "MAKEFLAGS", "-u", "GRAFT_PYTHON", "-u", "LIBTORCH",
@@ -173,8 +173,8 @@ func TestMakeWithAWheel(t *testing.T) {
 	require.Regexp(t, `echo "/.*/build/wheel/torch /.*/build/wheel/bin/python"`, printed)
 }
 
-// A release searches no folder of its builder for libraries, and runs where it is unpacked. With GRAFT_LONG it is the
-// same bytes from two module caches.
+// A release searches no folder of its builder for libraries, and runs wherever it is unpacked. Two module caches give
+// the same bytes.
 func TestRelease(t *testing.T) {
 	longOnly(t, "a release")
 	t.Parallel() // it waits for processes
@@ -222,7 +222,7 @@ func TestRelease(t *testing.T) {
 	require.Contains(t, string(help), "make library    build the library for LibTorch")
 	require.NotContains(t, string(help), "make test", "what needs Go is not offered")
 
-	// Objects of equal sources are those of this tree, so that only the linker runs.
+	// Objects of equal sources are copied from this tree, so only the linker runs.
 	objects, err := filepath.Abs("../build/obj")
 	require.NoError(t, err)
 	require.NoError(t, os.CopyFS(filepath.Join(home, "build/obj"), os.DirFS(objects)))
@@ -235,10 +235,10 @@ func TestRelease(t *testing.T) {
 	require.Contains(t, string(out), filepath.Join(home, "build/lib/libgrafttorch.so"))
 }
 
-// pageLink matches a link of a page to a file of the tree.
+// pageLink matches a link to a file of the tree.
 var pageLink = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
 
-// requireLinks checks that the pages of a release link to files that are in it.
+// requireLinks checks that the pages of a release link only to files in the release.
 func requireLinks(t *testing.T, home string) {
 	t.Helper()
 	pages, err := filepath.Glob(filepath.Join(home, "docs", "*.md"))
@@ -250,17 +250,16 @@ func requireLinks(t *testing.T, home string) {
 	}
 }
 
-// anotherModuleCache is the environment of a build whose modules lie in a new folder, and come from this
-// machine's cache.
+// anotherModuleCache returns the environment of a build with a new module cache, filled from this machine's cache.
 func anotherModuleCache(t *testing.T) []string {
 	out, err := exec.Command("go", "env", "GOMODCACHE", "GOFLAGS").Output()
 	require.NoError(t, err)
 	cache, flags, _ := strings.Cut(strings.TrimSuffix(string(out), "\n"), "\n")
 	return []string{"GOMODCACHE=" + t.TempDir(), "GOPROXY=file://" + cache + "/cache/download",
-		"GOFLAGS=" + flags + " -modcacherw"} // so that the test can remove it
+		"GOFLAGS=" + flags + " -modcacherw"} // lets the test remove it
 }
 
-// requireNoSearchPath checks that the loader looks for libraries of a program in the system's folders alone.
+// requireNoSearchPath checks that the loader looks for a program's libraries only in the system's folders.
 func requireNoSearchPath(t *testing.T, program string) {
 	file, err := elf.Open(program)
 	require.NoError(t, err)
@@ -272,7 +271,7 @@ func requireNoSearchPath(t *testing.T, program string) {
 	}
 }
 
-// The toolchain line makes a release independent of the Go that happens to be installed.
+// The toolchain line makes a release independent of the installed Go.
 func TestReleasesNameTheirToolchain(t *testing.T) {
 	toolchain := regexp.MustCompile(`(?m)^toolchain (go1\.\d+\.\d+)$`).FindStringSubmatch(contents(t, "../go.mod"))
 	require.Len(t, toolchain, 2)

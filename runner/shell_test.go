@@ -14,7 +14,7 @@ import (
 	"graft/internal/failure"
 )
 
-// asGraft is a program in the folder that is graft, made of this test.
+// asGraft writes a script that runs this test binary as graft, and returns its path.
 func asGraft(t *testing.T, dir string) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -33,7 +33,7 @@ func offered(t *testing.T, args ...string) (list []string, directive string) {
 	return lines[:len(lines)-1], lines[len(lines)-1]
 }
 
-// Words are offered with what they mean; the shell takes those that begin alike.
+// Completions have descriptions, and match the start of the argument.
 func TestCompletionKnowsWhatArgumentsCanBe(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -73,7 +73,7 @@ func TestCompletionKnowsWhatArgumentsCanBe(t *testing.T) {
 	require.Equal(t, ":16", directive, "folders, where there is no run")
 }
 
-// Every completer is of a command and a flag that there are.
+// Every completer belongs to an existing command or flag.
 func TestCompletersAreOfCommands(t *testing.T) {
 	paths, flags := map[string]bool{}, map[string]bool{}
 	walk(newRootCommand(), func(command *cobra.Command) {
@@ -90,7 +90,7 @@ func TestCompletersAreOfCommands(t *testing.T) {
 	}
 }
 
-// The scripts are of their shells, which say so where they are at hand.
+// Completion scripts are valid in their shells, if installed.
 func TestCompletionScripts(t *testing.T) {
 	for _, shell := range shells {
 		got := done(t, "completion", shell)
@@ -107,7 +107,7 @@ func TestCompletionScripts(t *testing.T) {
 	require.Equal(t, failure.Usage, graft("completion").code)
 }
 
-// bash itself completes with the script.
+// bash completes with the script.
 func TestBashCompletes(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("left out: there is no bash")
@@ -132,7 +132,7 @@ printf '%s\n' "${COMPREPLY[@]}"
 	require.Contains(t, string(out), "ConvNet2")
 }
 
-// Every command that people have a use for has a page, and equal ones are equal.
+// Every visible command has a manual page, and pages are reproducible.
 func TestManualPages(t *testing.T) {
 	dir, again := filepath.Join(t.TempDir(), "man"), filepath.Join(t.TempDir(), "again")
 	for _, to := range []string{dir, again} {
@@ -174,7 +174,7 @@ func TestManualPages(t *testing.T) {
 	}
 }
 
-// What is installed is all there, and starts.
+// An installation is complete, and its program starts.
 func TestInstall(t *testing.T) {
 	dir := t.TempDir()
 	command := exec.Command("../scripts/install.sh", filepath.Join(dir, "usr"))

@@ -21,7 +21,7 @@ import (
 	"graft/simulation/grid"
 )
 
-// scenarioFile is nine sequences of a job of milliseconds.
+// scenarioFile has nine sequences of a job that takes milliseconds.
 const scenarioFile = `
 [data.synthetic]
 size = 16
@@ -41,7 +41,7 @@ rows = 64
 actions = ["deepen:conv1", "deepen:conv2", "none"]
 `
 
-// newScenario writes a scenario's file into a folder of its own.
+// newScenario writes a scenario file into a new folder.
 func newScenario(t testing.TB, text string) (folder, path string) {
 	folder = t.TempDir()
 	path = filepath.Join(folder, "late.toml")
@@ -64,7 +64,7 @@ func tableBytes(t testing.TB, dir string) map[string]string {
 	return all
 }
 
-// simulated runs a scenario in a process of its own, to the end.
+// simulated runs a scenario to its end in a separate process.
 func simulated(t *testing.T, args ...string) string {
 	t.Helper()
 	p, out := process(t, append([]string{"simulate"}, args...)...)
@@ -72,8 +72,8 @@ func simulated(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// However many workers there are, a scenario ends in the same table; what was run is
-// not run again, for another scenario neither.
+// A scenario gives the same table for any number of workers. Completed work is not repeated, not even for another
+// scenario.
 func TestSimulate(t *testing.T) {
 	folder, path := newScenario(t, scenarioFile)
 	var want map[string]string
@@ -118,7 +118,7 @@ func TestSimulate(t *testing.T) {
 		"train.batch=20")
 }
 
-// The number of workers that a measurement finds is at most that of the processors, and changes no result.
+// The measured number of workers is at most the number of processors, and changes no result.
 func TestWorkersThatFit(t *testing.T) {
 	longOnly(t, "the number of workers that fits")
 	folder, path := newScenario(t, scenarioFile)
@@ -136,8 +136,8 @@ func TestWorkersThatFit(t *testing.T) {
 		"check", path, "--set", "fleet.fit=true", "--set", "fleet.workers=2")
 }
 
-// A simulation that is killed at random moments, workers and all, goes on each time,
-// loses nothing that was committed, and ends in the same bytes.
+// A simulation that is killed at random moments, with its workers, resumes each time, loses nothing committed, and ends
+// with the same bytes.
 func TestKilledSimulationsEndTheSame(t *testing.T) {
 	t.Parallel() // it waits for processes
 	folder, path := newScenario(t, scenarioFile)
@@ -180,8 +180,7 @@ func TestKilledSimulationsEndTheSame(t *testing.T) {
 		"%d of which ended afterwards in the bytes of one that was not killed", kills, runs)
 }
 
-// SIGTERM saves the legs under way; damaged outcomes are put aside and run again; what
-// cannot be run is told.
+// SIGTERM saves running legs. Damaged outcomes are moved aside and repeated, and legs that cannot run are reported.
 func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 	longOnly(t, "simulations that are stopped or hurt; simulations are killed")
 	folder, path := newScenario(t, scenarioFile)
@@ -234,7 +233,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 	fails(t, failure.Failed, "expected a run folder of 'graft simulate'", "work", folder)
 }
 
-// Of sequences some of which fail the others are in the table, and the code says partial.
+// If some sequences fail, the table has the others, and the exit code says partial.
 func TestSimulationsThatFailInPart(t *testing.T) {
 	folder, path := newScenario(t, strings.Replace(scenarioFile, "[simulate]", "[simulate]\nseeds = 2", 1))
 	run := filepath.Join(folder, "runs", "late")

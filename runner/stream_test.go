@@ -20,7 +20,7 @@ import (
 	"graft/runner/train"
 )
 
-// streamedJob reads JPEG files of many sizes as 224 x 224 while it trains, grows and shrinks.
+// streamedJob reads JPEG files of various sizes as 224 x 224 during training, and grows and shrinks.
 const streamedJob = `[network]
 file = "net.toml"
 [time]
@@ -50,7 +50,7 @@ layers = [
 ]
 `
 
-// largeImages writes JPEG files of two classes in the sizes of a camera's.
+// largeImages generates JPEG files of two classes, in various sizes.
 func largeImages(t *testing.T, each int, write func(class, k int, file []byte)) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for k := range 2 * each {
@@ -66,7 +66,7 @@ func largeImages(t *testing.T, each int, write func(class, k int, file []byte)) 
 	}
 }
 
-// imageFolder writes such images as a folder of each class.
+// imageFolder writes images into one folder per class.
 func imageFolder(t *testing.T, folder string, each int) {
 	largeImages(t, each, func(class, k int, file []byte) {
 		dir := filepath.Join(folder, fmt.Sprint("class", class))
@@ -98,8 +98,8 @@ func imageShards(t *testing.T, folder string, each int) {
 	}
 }
 
-// A job on images of 224 pixels that are read when they are needed, from folders or from shards, killed again and
-// again, ends as one that is not.
+// A job on streamed images of 224 pixels, from folders or shards, is killed repeatedly and ends like an uninterrupted
+// one.
 func TestStreamedJobSurvivesKills(t *testing.T) {
 	longOnly(t, "streamed jobs that are killed")
 	t.Parallel() // it waits for processes
@@ -115,7 +115,7 @@ func TestStreamedJobSurvivesKills(t *testing.T) {
 	}
 }
 
-// surviveKills runs job.toml of a folder to its end, and again while it is killed again and again.
+// surviveKills runs a folder's job.toml to its end, and again with repeated kills, and compares the results.
 func surviveKills(t *testing.T, prepare func(folder string)) {
 	folder := t.TempDir()
 	prepare(folder)

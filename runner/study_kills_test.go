@@ -17,7 +17,7 @@ import (
 	"graft/internal/failure"
 )
 
-// studyArgs are a cluster simulation of each world that takes long enough to be killed, by the world's name.
+// studyArgs returns, by world, a cluster simulation that takes long enough to be killed.
 func studyArgs(t *testing.T) map[string][]string {
 	dir := t.TempDir()
 	few := t.TempDir()
@@ -39,8 +39,8 @@ func studyArgs(t *testing.T) map[string][]string {
 	}
 }
 
-// Cluster simulations that are killed at random moments, and resumed, end in the same bytes: one kill for every second
-// world, and 20 for each with GRAFT_LONG.
+// Cluster simulations that are killed at random moments and resumed end with the same bytes: one kill for every second
+// world, or 20 for each with GRAFT_LONG.
 func TestKilledStudiesEndTheSame(t *testing.T) {
 	t.Parallel() // it waits for processes
 	kills := 1
@@ -64,7 +64,7 @@ func TestKilledStudiesEndTheSame(t *testing.T) {
 		for tries := 0; killed < kills && tries < 5*kills; tries++ {
 			p, _ := process(t, append(args, "--out", folder, "--resume")...)
 			time.Sleep(time.Duration(random.Int64N(int64(took))))
-			_ = p.Process.Signal(syscall.SIGKILL) // it may have ended
+			_ = p.Process.Signal(syscall.SIGKILL) // it may have ended already
 			if p.Wait() != nil {
 				killed++
 			} else {
@@ -80,7 +80,7 @@ func TestKilledStudiesEndTheSame(t *testing.T) {
 	}
 }
 
-// studyFiles are the files of a run, without those that say where and when it ran.
+// studyFiles returns the files of a run, except files that depend on its place and time.
 func studyFiles(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	all := map[string]string{}

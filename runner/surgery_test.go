@@ -28,7 +28,7 @@ operators = ["h = linear.default(input=%x, weight=@a.weight) in a",
 	require.Contains(t, must(t, "surgery --model "+path+" --action widen:a:16 --verify"), "kept")
 }
 
-// hashes are the tensors of a file by name.
+// hashes returns the digests of a file's tensors by name.
 func hashes(t *testing.T, path string) map[string]string {
 	t.Helper()
 	set, err := weights.Read(files.OS{}, path, weights.Options{})
@@ -42,7 +42,7 @@ func hashes(t *testing.T, path string) map[string]string {
 	return all
 }
 
-// A network grows, is written, and shrinks back to the weights that it had.
+// A network grows, is written, and shrinks back to its original weights.
 func TestSurgeryThereAndBack(t *testing.T) {
 	at := func(name string) string { return filepath.Join(t.TempDir(), name) }
 	begin, grown, network, record, back, first := at("begin.pth"), at("grown.pth"), at("grown.toml"), at("record.json"),
@@ -66,7 +66,7 @@ func TestSurgeryThereAndBack(t *testing.T) {
 	require.Equal(t, 10602, report.ParametersBefore)
 }
 
-// What is not kept is not written, and is said with an exit code.
+// A change that does not preserve the function is not written, and the exit code shows it.
 func TestSurgeryVerifies(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out.pth")
 	o := fails(t, failure.Failed, "", "surgery", "--model", "ConvNet2", "--action", "deepen:0", "--compat", "original",

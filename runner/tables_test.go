@@ -27,7 +27,7 @@ import (
 var tried = tables.Scenario{Name: "tried", Network: "ConvNet2", Dataset: "cifar10", Budget: 400, Start: 330.5,
 	Decisions: 2, Actions: []string{"deepen:0", "deepen:1", "widen:conv1:48", "none"}}
 
-// writeTried makes a table in which each of the first sequences has run with some seeds.
+// writeTried writes a table with the first sequences, each run with some seeds.
 func writeTried(t testing.TB, dir string, sequences, seeds int) {
 	t.Helper()
 	require.NoError(t, tables.Create(files.OS{}, dir, tried, tables.CreateOptions{}))
@@ -46,7 +46,7 @@ func writeTried(t testing.TB, dir string, sequences, seeds int) {
 	require.NoError(t, w.Close())
 }
 
-// writeOriginal makes a data.pkl as the original system did, with its config.toml.
+// writeOriginal writes a data.pkl in the original system's format, with its config.toml.
 func writeOriginal(t testing.TB, dir string) string {
 	t.Helper()
 	all, err := pickletest.Dict()
@@ -78,7 +78,7 @@ func spoil(t *testing.T, dir, name string, change func(text string) string) {
 	write(t, path, change(text))
 }
 
-// writeSpoiled makes a table with a fault of several kinds.
+// writeSpoiled writes a table with several kinds of faults.
 func writeSpoiled(t *testing.T, dir string) {
 	writeTried(t, dir, 16, 1)
 	spoil(t, dir, "node-1.jsonl", func(text string) string {
@@ -138,7 +138,7 @@ func TestTableConvertKeepsEverything(t *testing.T) {
 	require.Equal(t, first, graft("table", "convert", one+".1", "--json"))
 }
 
-// What can be read of a damaged table becomes a sound one.
+// The readable part of a damaged table converts to a sound table.
 func TestTableConvertSavesWhatCanBeRead(t *testing.T) {
 	home := t.TempDir()
 	spoiled, saved := filepath.Join(home, "spoiled"), filepath.Join(home, "saved")
@@ -193,7 +193,7 @@ func TestTableSaysWhatIsWrong(t *testing.T) {
 	})
 }
 
-// publishedTables are the original's, or none where they are not at hand.
+// publishedTables returns the paths of the original's tables, or skips the test.
 func publishedTables(t *testing.T) []string {
 	paths, err := filepath.Glob("../../shared/reference/adaptation/simulations/*/data.pkl")
 	require.NoError(t, err)
@@ -239,10 +239,10 @@ func TestPublishedTablesConvertValueForValue(t *testing.T) {
 	t.Logf("measured: %d values of the published tables are equal after a conversion", values)
 }
 
-// ranked is a line of the original's reports.
+// ranked matches a line of the original's reports.
 var ranked = regexp.MustCompile(`(?m)^rank (\d+): \((\d), (\d), (\d)\) ([0-9.]+)`)
 
-// The reports that were published with the original rank the same sequences alike.
+// The original's published reports rank the sequences in the same order.
 func TestPublishedReportsRankAlike(t *testing.T) {
 	ranks := 0
 	for _, path := range publishedTables(t) {

@@ -19,7 +19,7 @@ import (
 	"graft/runner/train"
 )
 
-// textJob trains a transformer on a text while devices come and go.
+// textJob trains a transformer on text with changing devices.
 const textJob = `[network]
 name = %q
 [data]
@@ -41,7 +41,7 @@ rule = "adamw"
 every = "20ms"
 `
 
-// texts are files of a text that repeats itself, in folders.
+// texts writes files with repeated text, in nested folders.
 func texts(t *testing.T, folder string) {
 	require.NoError(t, os.MkdirAll(filepath.Join(folder, "texts", "more"), 0o755))
 	write(t, filepath.Join(folder, "texts", "a.txt"),
@@ -50,7 +50,7 @@ func texts(t *testing.T, folder string) {
 		strings.Repeat("pack my box with five dozen liquor jugs. ", 20))
 }
 
-// A GPT that grows deeper and wider and comes back, killed again and again, ends as one that is not.
+// A GPT that grows deeper and wider and shrinks again is killed repeatedly, and ends like an uninterrupted one.
 func TestTextJobSurvivesKills(t *testing.T) {
 	longOnly(t, "a GPT that is killed; a job on a table is")
 	t.Parallel() // it waits for processes
@@ -61,7 +61,7 @@ func TestTextJobSurvivesKills(t *testing.T) {
 	})
 }
 
-// An encoder of words with labels, of which some do not count, in parts of a batch.
+// An encoder of labelled words with ignored labels, trained in micro batches, survives kills.
 func TestTableJobSurvivesKills(t *testing.T) {
 	longOnly(t, "kills of a job on a table of texts; jobs of programs are killed")
 	t.Parallel() // it waits for processes

@@ -9,7 +9,7 @@ import (
 	"graft/runner/traces"
 )
 
-// eventsOfSlurm are events of two nodes. The drain of n1 was not announced.
+// eventsOfSlurm has events of two nodes. The drain of n1 was not announced.
 const eventsOfSlurm = "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\n" +
 	"c||2026-04-01T00:00:00|Unknown||Cluster Registered TRES|\n" +
 	"c|n1|2026-05-01T00:05:00|2026-05-01T00:10:00|DRAIN|kernel update|root(0)\n" +
@@ -52,8 +52,8 @@ func TestTraceFailuresRefusesFiles(t *testing.T) {
 	fails(t, failure.Usage, "drains.csv has no failures to fit a model to", "trace", "failures", "drains.csv", "--fit")
 }
 
-// The job starts at once, because the drain is not announced, and ends on the drained node. If the drain is
-// announced, the job starts after it.
+// If the drain is not announced, the job starts at once and ends on the drained node. If it is announced, the job
+// starts after it.
 func TestClusterRunsReplaySlurmEvents(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "events.txt", eventsOfSlurm)

@@ -25,7 +25,7 @@ func slurmProgram(t *testing.T, name string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// submitted submits a script and returns the number of the job.
+// submitted submits a script and returns the job number.
 func submitted(t *testing.T, script string, args ...string) string {
 	t.Helper()
 	args = append([]string{"--parsable", "--output=/dev/null", "--chdir=/"}, args...)
@@ -41,8 +41,8 @@ func awaitState(t *testing.T, job, state string) {
 	}, patience, 100*time.Millisecond, "job %s is %s", job, state)
 }
 
-// submitMix submits 500 jobs: arrays, jobs with and without a type of GPU, failures, heterogeneous jobs, cancelled
-// jobs, requeues, time limits and a node failure.
+// submitMix submits 500 jobs: arrays, jobs with and without a GPU type, failures, heterogeneous jobs, cancelled jobs,
+// requeues, time limits and a node failure.
 func submitMix(t *testing.T, c *fleettest.Cluster) {
 	victim := submitted(t, "sleep 20", "--nodelist=n4", "--ntasks=4", "--gpus=2", "--requeue", "--job-name=victim")
 	lost := submitted(t, "sleep 20", "--nodelist=n4", "--ntasks=2", "--no-requeue", "--job-name=lost")
@@ -56,7 +56,7 @@ func submitMix(t *testing.T, c *fleettest.Cluster) {
 	for range 4 {
 		again := submitted(t, "sleep 4", "--gpus=a100:1", "--requeue", "--job-name=again")
 		awaitState(t, again, "RUNNING")
-		time.Sleep(1500 * time.Millisecond) // a start of at least a second
+		time.Sleep(1500 * time.Millisecond) // run for at least a second
 		slurmProgram(t, "scontrol", "requeue", again)
 		running := submitted(t, "sleep 60", "--ntasks=2", "--job-name=cancelled|while running")
 		awaitState(t, running, "RUNNING")
@@ -74,7 +74,7 @@ func submitMix(t *testing.T, c *fleettest.Cluster) {
 	}
 }
 
-// TestDescribeAgreesWithSlurm compares the description of a real accounting database with sacct and sreport.
+// The description of a real accounting database agrees with sacct and sreport.
 func TestDescribeAgreesWithSlurm(t *testing.T) {
 	if os.Getenv("GRAFT_LONG") == "" {
 		t.Skip("left out: 500 jobs in Slurm take two minutes; set GRAFT_LONG=1")
@@ -119,7 +119,7 @@ type accounted struct {
 	gpuSeconds                   float64
 }
 
-// sacctRows counts jobs with a minimum of columns, in which no text of a user occurs.
+// sacctRows counts jobs from a minimum of columns, which contain no text of a user.
 func sacctRows(t *testing.T) accounted {
 	a := accounted{states: map[string]int{}}
 	starts := map[string]int{}
@@ -139,7 +139,7 @@ func sacctRows(t *testing.T) accounted {
 		}
 		_, gpus, _ := strings.Cut(","+cells[4], ",gres/gpu=")
 		gpus, _, _ = strings.Cut(gpus, ",")
-		n, _ := strconv.Atoi(gpus) // none without this resource
+		n, _ := strconv.Atoi(gpus) // zero without GPUs
 		elapsed, err := strconv.Atoi(cells[3])
 		require.NoError(t, err)
 		a.gpuSeconds += float64(n * elapsed)
@@ -156,8 +156,8 @@ func sacctRows(t *testing.T) accounted {
 	return a
 }
 
-// sreportSeconds returns the sum of a report of Slurm about a resource, in seconds times units of the resource. sreport
-// rounds the present to an hour of its time zone, so this time zone has a quarter of an hour left.
+// sreportSeconds returns the sum of a Slurm report about a resource, in seconds times units. sreport rounds the present
+// to an hour of its time zone, so the time zone is set to have a quarter of an hour left.
 func sreportSeconds(t *testing.T, resource string) (sum float64) {
 	c := exec.Command("sreport", "--noheader", "--parsable2", "-t", "seconds", "-T", resource, "job",
 		"SizesByAccount", "start=now-1day", "end=now")

@@ -18,7 +18,7 @@ const fewJobs = "job_id,user,vc,jobname,gpu_num,cpu_num,state,submit_time,durati
 	"9,ann,red,,16,64,NODE_FAIL,2021-03-05 00:00:00,7200,Pictures,Net,64,0\n" +
 	"9,eve,red,,3,3,FAILED,2021-03-06 00:00:00,0,Pictures,Net,64,0\n"
 
-// accounting has a job that a node failure and an eviction restarted, a heterogeneous job, and a spot job.
+// accounting has a job that a node failure and a preemption restarted, a heterogeneous job, and a spot job.
 const accounting = "JobID|User|Partition|QOS|Submit|Start|End|ElapsedRaw|AllocTRES|ReqTRES|State|NodeList\n" +
 	"1|ann|gpu|normal|2026-05-01T00:00:00|2026-05-01T00:10:00|2026-05-01T01:10:00|3600|cpu=8,gres/gpu:a100=4," +
 	"gres/gpu=4|cpu=8,gres/gpu=4|NODE_FAIL|n1\n" +
@@ -33,8 +33,8 @@ const accounting = "JobID|User|Partition|QOS|Submit|Start|End|ElapsedRaw|AllocTR
 	"cpu=1,gres/gpu=1|NODE_FAIL|n1\n" +
 	"4|eve|gpu|normal|2026-05-01T01:00:00|Unknown|Unknown|0||cpu=1,gres/gpu=1|PENDING|None assigned\n"
 
-// troubled has a runaway job, a job that started three times but has one row, jobs that never started, and more GPUs
-// in use than the cluster has.
+// troubled has a runaway job, a job with three starts in one row, jobs that never started, and more GPUs in use than
+// the cluster has.
 const troubled = "JobID|Partition|Submit|Start|End|ElapsedRaw|AllocTRES|ReqTRES|State|Timelimit|NodeList|Restarts\n" +
 	"1|gpu|2026-05-01T00:00:00|2026-05-01T00:00:00|Unknown|86400|gres/gpu=8|gres/gpu=8|RUNNING|02:00:00|n1|0\n" +
 	"2|gpu|2026-05-01T00:00:00|2026-05-01T00:00:00|2026-05-01T01:00:00|3600|gres/gpu=8|gres/gpu=8|COMPLETED|" +
@@ -45,7 +45,7 @@ const troubled = "JobID|Partition|Submit|Start|End|ElapsedRaw|AllocTRES|ReqTRES|
 	"5|gpu|2026-05-01T00:10:00|2026-05-01T08:00:00|2026-05-01T08:00:00|0||gres/gpu=1|CANCELLED by 7|02:00:00|" +
 	"None assigned|0\n"
 
-// writeTraces makes a folder of traces, which the test is in then.
+// writeTraces changes to a new folder with traces.
 func writeTraces(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{

@@ -19,9 +19,9 @@ import (
 	"graft/internal/pythontest"
 )
 
-// A program and a job of graft with the same network, data, optimizer and actions take the same decisions, and have the
-// same losses and logits up to rounding. An epoch is one batch of all images, so that their order does not matter, and
-// a class consists of copies of one image, so that it does not matter which of them are held out.
+// A program and a graft job with the same network, data, optimizer and actions make the same decisions. Their losses
+// and logits are equal up to rounding. An epoch is one batch of all images, so their order does not matter. A class
+// consists of copies of one image, so the choice of held-out images does not matter.
 func TestProgramsEqualJobs(t *testing.T) {
 	python, folder := pythontest.Find(t, "torch.export"), t.TempDir()
 	write(t, filepath.Join(folder, "equal.py"), contents(t, "testdata/program/equal.py"))
@@ -102,7 +102,7 @@ func copiedClasses(t *testing.T, folder string) {
 	}
 }
 
-// decisionsOf returns the events of a printed job, without its accuracies.
+// decisionsOf returns the decisions and ups that a job logged, without accuracies.
 func decisionsOf(t *testing.T, o outcome) (list []string) {
 	t.Helper()
 	for line := range strings.SplitSeq(o.stderr, "\n") {
@@ -115,7 +115,7 @@ func decisionsOf(t *testing.T, o outcome) (list []string) {
 	return list
 }
 
-// sameLosses compares the training losses of two jobs, whose rounding errors grow with the steps.
+// sameLosses compares the training losses of two jobs. Rounding errors grow with the steps.
 func sameLosses(t *testing.T, a, b string) {
 	t.Helper()
 	own, driven := lossesOf(t, a), lossesOf(t, b)

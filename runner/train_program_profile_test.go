@@ -26,7 +26,7 @@ func TestProgramsAreProfiled(t *testing.T) {
 			"time.profile="+profile))
 	}
 	require.Equal(t, run(), run())
-	// The profile has no rates, since so few networks were measured.
+	// The profile has no rates, since too few networks were measured.
 	fails(t, failure.Configuration, "no cost rates", "train", job, "--set", "time.profile="+profile, "--set",
 		`adapt.actions=["widen:conv2:16"]`, "--folder", t.TempDir()+"/run")
 

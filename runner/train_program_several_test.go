@@ -28,7 +28,7 @@ func TestProgramsWithSeveralInputs(t *testing.T) {
 		"input: int64 [batch=2 length=12], float32 [batch=2 4], float32 [batch=2 length=12]")
 }
 
-// Code of a module that surgery has replaced takes only the arguments of the example.
+// After surgery replaces a module's code, calls with arguments other than the example's are an error.
 func TestOtherArgumentsAfterSurgery(t *testing.T) {
 	script := strings.Replace(contents(t, "testdata/program/several.py"), "side=s, mask=m[:, :n])\n        assert",
 		"side=s, mask=m[:, :n], more=3)\n        assert True or", 1)

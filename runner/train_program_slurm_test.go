@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The workers of a program's grid may run under Slurm. The grid has the bytes of one on this machine.
+// The workers of a program's grid can run under Slurm, and the grid gives the same bytes as a local one.
 func TestProgramsOnSlurm(t *testing.T) {
 	longOnly(t, "a program's grid on Slurm; grids of programs and Slurm are tested apart")
 	onCluster(t)

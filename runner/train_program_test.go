@@ -22,7 +22,7 @@ import (
 	"graft/internal/pythontest"
 )
 
-// programJob writes the program of the tests, with a part replaced, and its job. It returns the path of the job.
+// programJob writes the test program, with a part replaced, and its job. It returns the path of the job.
 func programJob(t testing.TB, old, text, more string) string {
 	t.Helper()
 	script := strings.Replace(contents(t, "testdata/program/train.py"), old, text, 1)
@@ -41,7 +41,7 @@ silence = "300s"
 %s`, python, more))
 }
 
-// grows is the rest of a job that grows twice and shrinks.
+// grows is the end of a job file with two growths and a shrink.
 const grows = `
 [time]
 budget = "400ms"
@@ -59,7 +59,7 @@ actions = ["widen:conv1:6", "widen:conv2:12"]
 every = "1ms"
 `
 
-// A job without events trains exactly as the program does alone.
+// A job without events trains exactly like the program alone.
 func TestProgramsTrainAsAlone(t *testing.T) {
 	job := programJob(t, "", "", "[train]\nepochs = 2\n")
 	alone, driven := filepath.Join(t.TempDir(), "alone.pt"), filepath.Join(t.TempDir(), "driven.pt")
@@ -72,7 +72,7 @@ func TestProgramsTrainAsAlone(t *testing.T) {
 	require.Equal(t, stored(t, alone), stored(t, driven))
 }
 
-// stored returns the tensors of a file of torch.save as text; the files themselves contain their names.
+// stored returns the tensors of a torch.save file as text. The files themselves differ, since they contain their names.
 func stored(t *testing.T, path string) string {
 	t.Helper()
 	out, err := exec.Command(pythontest.Find(t, "torch"), "-c", `import hashlib, sys, torch
@@ -83,7 +83,7 @@ for name, value in torch.load(sys.argv[1]).items():
 	return string(out)
 }
 
-// A program's network grows and shrinks, and keeps its function at each change.
+// A program's network grows and shrinks, and each change preserves its function.
 func TestProgramsGrow(t *testing.T) {
 	for name, c := range map[string]struct{ actions, forward string }{
 		"sizes":     {`["widen:conv1:6", "widen:conv2:12"]`, "its own code"},
@@ -107,12 +107,12 @@ func TestProgramsGrow(t *testing.T) {
 	}
 }
 
-// A job that is killed at random moments, with its program or alone, ends in the bytes of one that ran through.
+// A job that is killed at random moments, with its program or alone, ends with the same bytes as an uninterrupted one.
 func TestProgramJobsSurviveKills(t *testing.T) {
 	programSurvivesKills(t, programJob(t, "", "", grows), map[bool]int{false: 2, true: 20}[longTests])
 }
 
-// Jobs of programs decide without events, at shares and at a plateau of the accuracy that the program reports. The job
+// Jobs of programs decide without events, at shares of the budget and at a plateau of the program's accuracy. The job
 // with a plateau survives a kill.
 func TestProgramsDecideAtOtherTimes(t *testing.T) {
 	for name, when := range map[string]string{
@@ -139,8 +139,8 @@ every = "1ms"
 	}
 }
 
-// programSurvivesKills runs a job, and again with kills, each of which follows some new checkpoints. It compares the
-// results, and returns the outcome of the job that ran through.
+// programSurvivesKills runs a job to its end, and again with kills after some new checkpoints each. It compares the
+// results, and returns the outcome of the uninterrupted job.
 func programSurvivesKills(t *testing.T, job string, most int) outcome {
 	t.Helper()
 	o := done(t, "train", job, "--folder", filepath.Join(t.TempDir(), "whole"))
@@ -156,7 +156,7 @@ func programSurvivesKills(t *testing.T, job string, most int) outcome {
 		last, count, ended := checkpoints(folder), 1+random.IntN(6), make(chan error, 1)
 		go func() { ended <- command.Wait() }()
 		if kills == 0 {
-			count = 1 // there is a kill, however few checkpoints are seen
+			count = 1 // ensures a kill, even if few checkpoints appear
 		}
 		for running := true; running; {
 			select {
@@ -175,7 +175,7 @@ func programSurvivesKills(t *testing.T, job string, most int) outcome {
 				if kills < most && count == 0 {
 					time.Sleep(time.Duration(random.IntN(20)) * time.Millisecond)
 					kills, count = kills+1, -1
-					_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // it may have ended
+					_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // it may have ended already
 				}
 			}
 		}
@@ -212,7 +212,7 @@ func TestProgramJobsStop(t *testing.T) {
 	done(t, "train", job, "--folder", folder, "--resume", "--quiet")
 }
 
-// A program whose job has ended already validates once more, without a fault.
+// A resumed program whose job has already ended validates once more, without a fault.
 func TestProgramJobsResumeAfterTheirEnd(t *testing.T) {
 	job := programJob(t, "", "", grows)
 	folder := filepath.Join(t.TempDir(), "run")
@@ -222,10 +222,10 @@ func TestProgramJobsResumeAfterTheirEnd(t *testing.T) {
 	require.NotContains(t, again.stderr, "failed after the end")
 }
 
-// endOfStep ends a step in the program of the tests.
+// endOfStep is the line that ends a step in the test program.
 const endOfStep = "        net, opt = job.step(loss, examples=len(x))\n"
 
-// programFaults are faults of a program: a change of its text, and what the error says.
+// programFaults holds faults of a program: a change of its text, and the expected error.
 var programFaults = map[string]struct {
 	old, text string
 	code      failure.Code
@@ -323,8 +323,8 @@ var programFaults = map[string]struct {
 		"import subprocess\nsubprocess.Popen(['sleep', '600'])\nwhile job.running", failure.Done, ""},
 }
 
-// A fault of a program ends in an error that names it. Each case imports PyTorch, which
-// takes a second, so short tests run a fifth of them.
+// A fault of a program ends in an error that names it. Each case imports PyTorch, which takes a second, so short tests
+// run an eighth of the cases.
 func TestProgramFaults(t *testing.T) {
 	python := pythontest.Find(t, "torch")
 	script := contents(t, "testdata/program/train.py")
@@ -343,7 +343,7 @@ func TestProgramFaults(t *testing.T) {
 	}
 }
 
-// A program that hangs is ended, with its children.
+// A program that hangs is killed, with its children.
 func TestProgramsThatHang(t *testing.T) {
 	for name, text := range map[string]string{
 		"at its start": "import time\ntime.sleep(600)\nimport graft_job\n",
@@ -389,7 +389,7 @@ func TestProgramSections(t *testing.T) {
 		`program.env=["A=1"]`, write(t, filepath.Join(t.TempDir(), "job.toml"), ""))
 }
 
-// gridScenario is the rest of a scenario of 27 sequences.
+// gridScenario is the end of a scenario file with 27 sequences.
 const gridScenario = `
 [time]
 budget = "200ms"
@@ -409,7 +409,7 @@ workers = 2
 `
 
 // A grid of a program's sequences is killed at random moments: graft with all its processes, a worker, or a program. It
-// ends in the bytes of a grid that ran through.
+// ends with the same bytes as an uninterrupted grid.
 func TestProgramGridsSurviveKills(t *testing.T) {
 	if !longTests {
 		t.Skip("left out: a grid starts PyTorch for each of its 40 legs; set GRAFT_LONG=1")
@@ -459,7 +459,7 @@ func killOne(t *testing.T, p *exec.Cmd, which int, folder string) {
 		for child := range strings.FieldsSeq(string(children)) {
 			pid, err := strconv.Atoi(child)
 			require.NoError(t, err)
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended already
 			return
 		}
 	default:

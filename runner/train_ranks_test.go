@@ -20,7 +20,7 @@ import (
 )
 
 // ranksJob writes a program of several processes, with a part of its text replaced, and its job. It returns the path of
-// the job. The word processes is their number.
+// the job. The argument processes is their number.
 func ranksJob(t testing.TB, processes, old, text, more string) string {
 	t.Helper()
 	script := contents(t, "testdata/program/ranks.py")
@@ -36,7 +36,7 @@ silence = "300s"
 %s`, pythontest.Find(t, "torch"), processes, more))
 }
 
-// growsOnce is the rest of a job that grows with its second device.
+// growsOnce is the end of a job file that grows with its second device.
 const growsOnce = `
 [time]
 budget = "160ms"
@@ -51,7 +51,7 @@ actions = ["widen:conv1:6"]
 every = "1ms"
 `
 
-// without returns true after the last process with the given working directory has ended.
+// without reports whether no process has the given working directory.
 func without(folder string) bool {
 	list, err := filepath.Glob("/proc/[0-9]*/cwd")
 	if err != nil {
@@ -71,7 +71,7 @@ func noneLeft(t *testing.T, job string) {
 	require.Eventually(t, func() bool { return without(filepath.Dir(job)) }, 2*time.Minute, 10*time.Millisecond)
 }
 
-// A job of two processes without events trains exactly as the processes do without graft.
+// A job of two processes without events trains exactly like the processes without graft.
 func TestRanksTrainAsAlone(t *testing.T) {
 	longOnly(t, "two processes that train with and without graft; a single process is compared")
 	job := ranksJob(t, "2", "", "", "[train]\nepochs = 2\n")
@@ -88,7 +88,7 @@ func TestRanksTrainAsAlone(t *testing.T) {
 	noneLeft(t, job)
 }
 
-// torchrun starts the processes of a job, which grow with their network. Its processes do not inherit graft's socket.
+// A job's processes start with torchrun, and their number grows. They do not inherit graft's socket.
 func TestRanksOfTorchrun(t *testing.T) {
 	if !longTests {
 		t.Skip("left out: torchrun imports PyTorch in three processes per start; set GRAFT_LONG=1")
@@ -101,7 +101,7 @@ func TestRanksOfTorchrun(t *testing.T) {
 	noneLeft(t, job)
 }
 
-// A network that several processes train grows and shrinks; generated code and the teacher run in all of them.
+// A network that several processes train grows and shrinks. Generated code and the teacher run in all processes.
 func TestRanksGrow(t *testing.T) {
 	if !longTests {
 		t.Skip("left out: TestRanksFollowDevices grows a network of two processes; set GRAFT_LONG=1")
@@ -120,12 +120,12 @@ func TestRanksGrow(t *testing.T) {
 	}
 }
 
-// The number of processes follows the devices. A job that is killed at random moments ends in the bytes of one that ran
-// through, and leaves no process behind.
+// The number of processes follows the devices. A job that is killed at random moments ends with the same bytes as an
+// uninterrupted one, and leaves no process behind.
 func TestRanksFollowDevices(t *testing.T) {
 	rest, kills, earliest := growsOnce, 1, 0.5
 	if longTests {
-		rest, kills, earliest = grows, 12, 0.1 // also while the program starts
+		rest, kills, earliest = grows, 12, 0.1 // also during the program's start
 	}
 	job := ranksJob(t, "{devices}", "", "", rest)
 	began := time.Now()
@@ -163,7 +163,7 @@ func TestRanksFollowDevices(t *testing.T) {
 	}
 }
 
-// rankFaults are faults of a program of two processes: a change of its text, and what the error says.
+// rankFaults holds faults of a program of two processes: a change of its text, and the expected error.
 var rankFaults = map[string]struct {
 	old, text string
 	code      failure.Code
@@ -207,8 +207,8 @@ var rankFaults = map[string]struct {
 		"cannot save a value of type object"},
 }
 
-// A fault of one of several processes ends in an error that names it, and ends the other ones. Each case imports
-// PyTorch, so short tests run one of them.
+// A fault of one process ends in an error that names it, and ends the other processes. Each case imports PyTorch, so
+// short tests run one of them.
 func TestRankFaults(t *testing.T) {
 	for k, name := range slices.Sorted(maps.Keys(rankFaults)) {
 		if !longTests && k%16 != 3 {
@@ -225,7 +225,7 @@ func TestRankFaults(t *testing.T) {
 	}
 }
 
-// Processes that wait for each other in vain print where they wait, and are ended.
+// Processes that wait for each other forever print their positions, and are killed.
 func TestRanksThatHang(t *testing.T) {
 	if !longTests {
 		t.Skip("left out: imports PyTorch in two processes; set GRAFT_LONG=1")
@@ -238,7 +238,7 @@ func TestRanksThatHang(t *testing.T) {
 	noneLeft(t, job)
 }
 
-// A program that fails with more processes leaves a checkpoint, from which the repaired program continues.
+// A program that fails with more processes leaves a checkpoint, and the repaired program resumes from it.
 func TestRestartsThatFail(t *testing.T) {
 	if !longTests {
 		t.Skip("left out: starts PyTorch five times; set GRAFT_LONG=1")
@@ -258,8 +258,7 @@ func TestRestartsThatFail(t *testing.T) {
 	noneLeft(t, job)
 }
 
-// A simulation starts each leg with the processes of the checkpoint that the leg continues. It gives the result of a
-// job.
+// A simulation starts each leg with the number of processes in the leg's checkpoint. It gives the result of a job.
 func TestRanksInSimulations(t *testing.T) {
 	if !longTests {
 		t.Skip("left out: starts PyTorch for each of 6 legs; set GRAFT_LONG=1")

@@ -21,7 +21,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// brief are the settings of a job that takes a second.
+// brief returns the command line of a job that takes a second.
 func brief(folder string, more ...string) []string {
 	args := []string{"train", "--quiet", "--folder", folder}
 	for _, set := range []string{"time.budget=1s", "data.synthetic.size=16",
@@ -54,12 +54,12 @@ func TestTrainTellsWhatHappened(t *testing.T) {
 	require.NotContains(t, other.stderr, "threads")
 }
 
-// A job that is told to stop leaves with the code for being asked again, and ends as it would have.
+// A job that is told to stop exits with the code for requeueing, and ends with the same result after resumes.
 func TestTrainIsRequeued(t *testing.T) {
 	requireRequeued(t, brief)
 }
 
-// requireRequeued runs a job at one go, and again with stops: both write down the same.
+// requireRequeued runs a job without a stop, and again with stops, and checks that both write the same.
 func requireRequeued(t *testing.T, args func(folder string, more ...string) []string) (whole string) {
 	t.Helper()
 	whole, stopped := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "stopped")
@@ -84,7 +84,7 @@ func requireRequeued(t *testing.T, args func(folder string, more ...string) []st
 	return whole
 }
 
-// The demo shows all that a job does, and leaves nothing behind unless told to.
+// The demo shows all features of a job, and leaves no files behind unless told to.
 func TestDemo(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	quick := []string{"demo", "--quiet", "--set", "time.budget=1s", "--set",
@@ -137,7 +137,7 @@ func TestDataFetchRefuses(t *testing.T) {
 	require.Equal(t, failure.Usage, graft("data", "fech", "mnist").code)
 }
 
-// asking are the settings of a job that asks a policy at each epoch after an up.
+// asking returns the command line of a job that asks a policy at each epoch after an up.
 func asking(policy string, more ...string) func(folder string, also ...string) []string {
 	return func(folder string, also ...string) []string {
 		args := []string{"train", "--quiet", "--folder", folder}
@@ -160,8 +160,8 @@ func decisions(t *testing.T, folder string) (made []trainer.Note) {
 	return made
 }
 
-// A structural policy decides in a job, which ends with the same bits however often it
-// is stopped, and does not go on with another policy.
+// A structural policy decides in a job. The job ends with the same bits after any number of stops, and does not resume
+// with another policy.
 func TestTrainAsksAStructuralPolicy(t *testing.T) {
 	run := t.TempDir()
 	path := filepath.Join(run, config.PolicyFile)
@@ -201,7 +201,7 @@ func TestTrainAsksAStructuralPolicy(t *testing.T) {
 	require.NoDirExists(t, elsewhere)
 }
 
-// recordOf is the log in a run folder, by messages and levels.
+// recordOf returns the levels and messages of the log in a run folder.
 func recordOf(t *testing.T, folder string) (all []string) {
 	t.Helper()
 	text := contents(t, filepath.Join(folder, "log.jsonl"))
@@ -219,8 +219,7 @@ func recordOf(t *testing.T, folder string) (all []string) {
 	return all
 }
 
-// The run folder has the whole log, also of a quiet job, from the first line on; a
-// resumed job goes on with it, behind a line that was cut short.
+// The run folder has the whole log, even for a quiet job. A resumed job appends to it, after a truncated line.
 func TestTrainKeepsTheWholeLog(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	first := done(t, brief(folder)...)
@@ -232,7 +231,7 @@ func TestTrainKeepsTheWholeLog(t *testing.T) {
 	containsAll(t, all, "info up", "info decision", "info down", "info shrink", "debug completed epoch")
 	path := filepath.Join(folder, "log.jsonl")
 	write(t, path, contents(t, path)+`{"level":"inf`)
-	for _, name := range []string{control.AddressFile, control.TokenFile} { // of a process that was killed
+	for _, name := range []string{control.AddressFile, control.TokenFile} { // left by a killed process
 		write(t, filepath.Join(folder, name), "old")
 	}
 	require.Equal(t, failure.Done, graft(brief(folder, "--resume")...).code)
@@ -243,7 +242,7 @@ func TestTrainKeepsTheWholeLog(t *testing.T) {
 	require.Contains(t, again[len(all):], "info continuing from the last checkpoint")
 }
 
-// A log that cannot be written stops no job, and is complained about once.
+// A job continues if its log cannot be written, and reports this once.
 func TestTrainGoesOnWithoutItsLog(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	require.Equal(t, failure.Done, graft(brief(folder)...).code)
@@ -255,7 +254,7 @@ func TestTrainGoesOnWithoutItsLog(t *testing.T) {
 		messages(t, o.stderr))
 }
 
-// A job without a file is asked for by --set, so that nothing trains by mistake.
+// A job without a file requires --set, so nothing trains by mistake.
 func TestTrainNeedsAFileOrKeys(t *testing.T) {
 	t.Chdir(t.TempDir())
 	fails(t, failure.Usage, "train: no job file; name one, write one with 'graft config show --describe >job.toml'",

@@ -15,7 +15,7 @@ import (
 	"graft/torch/weights"
 )
 
-// someWeights writes a small weight file in a folder of its own.
+// someWeights writes a small weight file into a new folder.
 func someWeights(t *testing.T, name string) string {
 	matrix, err := weights.FromFloat32s("fc.weight", []int64{2, 2}, []float32{1, 2, 3, 4})
 	require.NoError(t, err)

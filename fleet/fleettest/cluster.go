@@ -107,7 +107,7 @@ func (c *Cluster) Use(t *testing.T) {
 	t.Setenv("SLURM_CONF", filepath.Join(c.Folder, "etc/slurm.conf"))
 }
 
-// freePort returns a port followed by other free ports. The search starts at a port that depends on the process ID.
+// freePort returns the first of a range of free ports. The search starts at a port that depends on the process ID.
 func freePort() int {
 	const span = 20
 	for port := 21000 + span*(os.Getpid()%450); ; port += span {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// newKey returns a key that no other batch has.
+// newKey returns a unique key for a batch.
 func newKey(name string) string {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails

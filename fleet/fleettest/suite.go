@@ -1,5 +1,5 @@
 // Package fleettest is the conformance suite of engines. Toy workers, which run the test binary, take tasks and commit
-// results. At the end of each test, after any kills, each task has one result and no process is left.
+// results. At the end of each test, after any kills, each task has one result and no process remains.
 package fleettest
 
 import (
@@ -36,8 +36,8 @@ func (h Harness) tools() fleet.Tools {
 	return fleet.Tools{Files: files.OS{}, Clock: h.Clock, Grace: time.Second}
 }
 
-// NewBatch returns a batch of toy workers in a new folder. The workers behave as the mode states, and each task takes
-// the duration takes. The batch is cancelled after the test.
+// NewBatch returns a batch of toy workers in a new folder. The mode selects their behavior, and takes is the time per
+// task. The batch is cancelled after the test.
 func (h Harness) NewBatch(t *testing.T, mode string, workers, tasks int, takes time.Duration) fleet.Batch {
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -60,7 +60,7 @@ func (h Harness) mustEnd(t *testing.T, b fleet.Batch) {
 	if f, err := fleet.Attach(h.tools(), b.Folder); err == nil {
 		require.NoError(t, f.Cancel(context.Background()))
 	}
-	// Slurm, for example, leaves processes alone that left their group and session.
+	// Slurm, for example, leaves processes alive that left their group and session.
 	left, err := processes(b.Folder)
 	require.NoError(t, err)
 	for _, p := range left {
@@ -76,7 +76,7 @@ func (h Harness) Start(t *testing.T, b fleet.Batch) *fleet.Fleet {
 	return f
 }
 
-// Supervise supervises a batch, which has the given number of tasks, until the batch ends.
+// Supervise supervises a batch with the given number of tasks until the batch ends.
 func (h Harness) Supervise(t *testing.T, f *fleet.Fleet, tasks int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), h.Timeout)
 	defer cancel()
@@ -110,8 +110,7 @@ func Count(t *testing.T, b fleet.Batch, name string) int {
 	return len(slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return files.IsLeftover(e.Name()) }))
 }
 
-// Await waits until the function so returns true. If this takes too long, the test fails with a message that contains
-// what.
+// Await waits until the function so returns true. The test fails after a timeout; what describes the condition.
 func (h Harness) Await(t *testing.T, what string, so func() bool) {
 	for end := h.Clock.Now() + h.Timeout; !so(); {
 		require.Less(t, h.Clock.Now(), end, "timed out after %v waiting until %s", h.Timeout, what)
@@ -224,7 +223,7 @@ func orphaned(t *testing.T, h Harness) {
 	require.ErrorIs(t, err, files.ErrLocked, "another coordinator is running")
 	require.NoError(t, c.Process.Kill())
 	require.Error(t, c.Wait())
-	// A program that it was starting holds its lock until the program runs.
+	// A program that the coordinator was starting inherits its lock until the program runs.
 	h.Await(t, "the lock of the coordinator is free", func() bool {
 		locked, err := files.OS{}.Locked(filepath.Join(b.Folder, "fleet.lock"))
 		return err == nil && !locked
@@ -250,7 +249,7 @@ func found(t *testing.T, h Harness) {
 	b := h.NewBatch(t, plain, workers, tasks, 500*time.Millisecond)
 	engine, err := fleet.NewEngine(h.Engine, h.tools())
 	require.NoError(t, err)
-	first, err := engine.Submit(context.Background(), b) // from a process that then died
+	first, err := engine.Submit(context.Background(), b) // submitted by a process that then died
 	require.NoError(t, err)
 	h.Await(t, "a worker runs", func() bool { return Count(t, b, "starts") > 0 })
 	other, err := fleet.NewEngine(h.Engine, h.tools())

@@ -45,7 +45,7 @@ const (
 )
 
 func (y toy) variable() string {
-	text, _ := json.Marshal(y) // of strings and numbers
+	text, _ := json.Marshal(y) // never fails for strings and numbers
 	return toyVariable + "=" + string(text)
 }
 
@@ -69,7 +69,7 @@ func Main(clock fleet.Clock) (code int, ok bool) {
 	return code, true
 }
 
-// worker is a process of the suite.
+// worker is a toy worker process.
 type worker struct {
 	toy
 	clock  fleet.Clock
@@ -99,7 +99,7 @@ func (w worker) run() (int, error) {
 	return w.pull()
 }
 
-// hang never ends, and has a child that leaves its process group.
+// hang waits for an hour, ignores signals, and has a child that leaves its process group.
 func (w worker) hang() error {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGUSR1)
 	child := exec.Command("sleep", "1000")
@@ -137,7 +137,7 @@ func remaining(folder string, tasks int) (int, error) {
 	return tasks - done, err
 }
 
-// race does all tasks in order, as every worker does.
+// race does all tasks in order, as every racing worker does.
 func (w worker) race() error {
 	for task := range w.Tasks {
 		if err := w.perform(task); err != nil {
@@ -201,14 +201,14 @@ func (w worker) attempt(lease *fleet.Lease, task int) (err error) {
 	default:
 		err = w.perform(task)
 	}
-	// If the release fails, another process has the task.
+	// If the release fails because the lease is lost, another process has the task.
 	if released := lease.Release(); err == nil && !errors.Is(released, fleet.ErrLost) {
 		err = released
 	}
 	return err
 }
 
-// errAgain stops a flaky worker.
+// errAgain ends a flaky worker, which then requests a restart.
 var errAgain = errors.New("the worker requests a restart")
 
 func (w worker) has(task int) bool {
@@ -220,11 +220,11 @@ func (w worker) result(task int) string {
 	return filepath.Join(w.folder, "results", strconv.Itoa(task))
 }
 
-// once reports whether this worker asks for a restart for the first time.
+// once reports whether this worker requests a restart for the first time.
 func (w worker) once() bool { return w.note("flaked-"+w.name, "") == nil }
 
-// note makes a file of a unique name in the folder kind. Without a name it makes the file
-// kind itself, and fails if that exists.
+// note creates a file with a unique name in the folder kind. Without a name it creates the file kind itself, and fails
+// if that file exists.
 func (w worker) note(kind, name string) error {
 	path := filepath.Join(w.folder, kind)
 	if name != "" {

@@ -13,7 +13,7 @@ import (
 	"graft/internal/files"
 )
 
-// A reused process ID is not taken for the process.
+// A process with a reused process ID is not taken for the original.
 func TestAProcessIsMoreThanItsNumber(t *testing.T) {
 	p, err := process.Named(files.OS{}, os.Getpid())
 	require.NoError(t, err)
@@ -22,7 +22,7 @@ func TestAProcessIsMoreThanItsNumber(t *testing.T) {
 	require.False(t, process.Process{ID: 1 << 30, Start: p.Start}.Alive(files.OS{}))
 }
 
-// Processes are found by all of the variables, and swept by them; the value of another is known.
+// With and Sweep find processes whose environment has all given variables.
 func TestSweepKillsByTheEnvironment(t *testing.T) {
 	mark := "GRAFT_TEST=" + t.TempDir()
 	for _, own := range []string{"a", "b"} {

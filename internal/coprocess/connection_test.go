@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// childVariable makes the test's own program act as a program that attaches. Its value selects what it does.
+// childVariable makes the test binary act as an attaching program. Its value selects the role.
 const childVariable = "COPROCESS_CHILD"
 
 func TestMain(m *testing.M) {
@@ -30,7 +30,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child connects in the folder that graft names, unless it inherits the socket, and answers each line with its role.
+// child attaches over the inherited socket or a socket in the folder that graft names, and answers each line with its
+// role.
 func child(role string) error {
 	var link *os.File
 	if role == "inherits" {
@@ -67,11 +68,11 @@ func child(role string) error {
 	}
 }
 
-// attached starts this test's program in a role.
+// attached starts the test binary in a role.
 func attached(t *testing.T, role string, limit time.Duration) (*Process, string) {
 	t.Helper()
 	folder := t.TempDir()
-	if role == "deep" { // names of sockets have at most 107 bytes
+	if role == "deep" { // socket paths have at most 107 bytes
 		folder = filepath.Join(folder, strings.Repeat("folder/", 20))
 	}
 	require.NoError(t, os.MkdirAll(folder, 0o700))
@@ -82,7 +83,7 @@ func attached(t *testing.T, role string, limit time.Duration) (*Process, string)
 	return p, folder
 }
 
-// A program attaches over the socket that it inherits, or over one connection to a socket in a folder.
+// A program attaches over an inherited socket, or over a connection to a socket in a folder.
 func TestAttachments(t *testing.T) {
 	for _, role := range []string{"inherits", "connects"} {
 		t.Run(role, func(t *testing.T) {
@@ -99,13 +100,13 @@ func TestAttachments(t *testing.T) {
 	}
 }
 
-// A program that closes the socket that it inherits, and ends, has ended. Its folder may have a long name.
+// A program that closes its inherited socket and exits is reported as ended. Its folder may have a long name.
 func TestAttachmentsThatFail(t *testing.T) {
-	p, _ := attached(t, "deep", time.Minute) // the child cannot name the socket
+	p, _ := attached(t, "deep", time.Minute) // the path is too long for the child
 	require.ErrorContains(t, p.Receive(t.Context(), &struct{}{}), "ended without an answer: exit status 1")
 }
 
-// The pipe in the folder ends with the program's session.
+// The pipe in the folder closes at the end of the session.
 func TestPulse(t *testing.T) {
 	p, folder := attached(t, "connects", time.Minute)
 	pipe, err := os.OpenFile(filepath.Join(folder, aliveFile), os.O_RDONLY, 0)
@@ -148,7 +149,7 @@ func TestOtherUsers(t *testing.T) {
 	}
 }
 
-// as calls a function on a thread that acts as a user.
+// as calls a function on a thread that acts as another user.
 func as(user int, call func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// written writes a program of the shell.
+// written writes a shell program and returns its path.
 func written(t *testing.T, lines ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "program")
@@ -20,7 +20,7 @@ func written(t *testing.T, lines ...string) string {
 	return path
 }
 
-// polite agrees on the protocol.
+// polite answers the handshake.
 const polite = `read line; echo '{"protocol": 1}'`
 
 func TestAnswers(t *testing.T) {
@@ -49,7 +49,7 @@ func TestLargeAnswers(t *testing.T) {
 	require.Equal(t, strings.Repeat("a", size), got.Text)
 }
 
-// Every fault of a program ends in an error that names the cause, and ends the program.
+// Every fault of a program gives an error that names the cause, and ends the program.
 func TestFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines []string
@@ -80,7 +80,7 @@ func TestFaults(t *testing.T) {
 		"never ends its line": {[]string{polite, "read line", "cat /dev/zero"}, "exceeds 16 MiB"},
 		"closes its input":    {[]string{polite, "exec <&-", "sleep 60"}, "did not answer within 1s"},
 	} {
-		path := written(t, c.lines...) // while nothing forks: a child would keep the file open for writing
+		path := written(t, c.lines...) // written before any fork: a child would keep the file open for writing
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			limit := time.Minute
@@ -100,7 +100,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A program that cannot start says what to do.
+// The error of a program that cannot start states a remedy.
 func TestPrograms(t *testing.T) {
 	folder := t.TempDir()
 	plain := filepath.Join(folder, "plain")
@@ -134,7 +134,7 @@ func TestCancelledRequests(t *testing.T) {
 	}, time.Minute, time.Millisecond)
 }
 
-// An answer that is accepted is one JSON object.
+// An accepted answer is one JSON object.
 func FuzzDecode(f *testing.F) {
 	for _, line := range []string{`{"start": [1, 2]}`, `{"start": [1`, "null\n", "5", "{} }", "{} {}", "",
 		`{"start": null}`} {

@@ -31,7 +31,7 @@ type sample struct {
 
 type sampleBase struct{ Base int }
 
-// Embedded stands with the fields around it.
+// Embedded adds its fields to the outer struct.
 type Embedded struct{ InnerHTTPPort int }
 
 type color string
@@ -57,7 +57,7 @@ func readSample(text string) (sample, error) {
 	return s, err
 }
 
-// The old name of a key is an error, and its name in digests.
+// The old name of a key is an error. Digests use the old name.
 func TestOldNames(t *testing.T) {
 	outline := colors.Outline(reflect.TypeFor[sample]())
 	for path, newest := range map[string]string{"paint": "color", "color": "color", "count": "count", "none": "none",
@@ -132,7 +132,7 @@ func TestNamesOfKeys(t *testing.T) {
 	}
 }
 
-// The tag of a table holds for what is in it, unless a field says otherwise.
+// A table's result tag applies to its keys, unless a key has its own tag.
 func TestResultsOfKeys(t *testing.T) {
 	type inner struct {
 		A int
@@ -163,7 +163,7 @@ func many(n int, format string) string {
 	return b.String()
 }
 
-// What exceeds a limit is one fault with its place.
+// An exceeded limit is one fault with its position.
 func TestLimits(t *testing.T) {
 	for text, says := range map[string]string{
 		strings.Repeat("a.", 20_000) + "b = 1":    "s.toml:1:201: a key has more than 100 parts",
@@ -188,7 +188,7 @@ func TestLimits(t *testing.T) {
 	assert.NoError(t, err, "items of a list have the same keys")
 }
 
-// The work on a document of twice the size is twice the work, faults included.
+// Doubling the size of a document doubles the work at most, also with faults.
 func TestWorkIsLinear(t *testing.T) {
 	for name, text := range map[string]func(n int) string{
 		"unknown keys":    func(n int) string { return many(n/20, "k%d = 1\n") },
@@ -218,7 +218,7 @@ func TestWorkIsLinear(t *testing.T) {
 	}
 }
 
-// The faults that are listed are the first ones, and all are counted.
+// The first faults are listed, and all are counted.
 func TestFaultsAreCapped(t *testing.T) {
 	_, err := readSample("tables = [" + strings.Repeat("1,", 60_000) + "]")
 	var list Faults

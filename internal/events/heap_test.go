@@ -11,7 +11,7 @@ import (
 	"graft/internal/events"
 )
 
-// naive is a sorted list that does what a heap does.
+// naive is a sorted list with the operations of a heap.
 type naive []naiveEntry
 
 type naiveEntry struct {
@@ -28,7 +28,7 @@ func drawKey(t *rapid.T, unique int64) events.Key {
 	return events.Key{rapid.Int64Range(-3, 3).Draw(t, "first"), rapid.Int64Range(0, 2).Draw(t, "second"), unique}
 }
 
-// A heap does what a sorted list does, whatever is pushed, moved and removed.
+// A heap equals a sorted list for any sequence of pushes, moves and removals.
 func TestHeapIsASortedList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var h events.Heap[int]
@@ -90,7 +90,7 @@ func TestEmptyHeap(t *testing.T) {
 	require.False(t, ok)
 }
 
-// Floats are ordered in keys as they are elsewhere.
+// Float keeps the order of floats.
 func TestFloat(t *testing.T) {
 	list := []float64{math.Inf(-1), -math.MaxFloat64, -1, -math.SmallestNonzeroFloat64, 0, math.SmallestNonzeroFloat64,
 		0.5, 1, math.MaxFloat64, math.Inf(1)}
@@ -106,7 +106,7 @@ func TestFloat(t *testing.T) {
 	})
 }
 
-// A push and a pop beside a thousand entries.
+// BenchmarkHeap pushes and pops one of a thousand entries.
 func BenchmarkHeap(b *testing.B) {
 	const entries = 1000
 	var h events.Heap[int]

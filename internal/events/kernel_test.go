@@ -15,7 +15,7 @@ import (
 type plannedEvent struct {
 	at       int64
 	priority int
-	order    int // of its scheduling
+	order    int // position in the order of scheduling
 	handle   events.Handle
 }
 
@@ -23,8 +23,8 @@ func soonest(a, b plannedEvent) int {
 	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.priority, b.priority), cmp.Compare(a.order, b.order))
 }
 
-// A kernel takes events as a stable sort by time and priority has them, whatever is scheduled,
-// moved and cancelled on the way; its clock never goes back.
+// A kernel delivers events in the order of a stable sort by time and priority, for any scheduling, moves and
+// cancellations. Its clock never goes back.
 func TestKernelIsASortedList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := rapid.Int64Range(-5, 5).Draw(t, "now")
@@ -82,7 +82,7 @@ func requireKernel(t *rapid.T, k *events.Kernel[int], now int64, list []plannedE
 	}
 }
 
-// What has passed already happens now, and not before.
+// An event or advance in the past happens now.
 func TestKernelNeverGoesBack(t *testing.T) {
 	k := events.NewKernel[string](100)
 	k.Schedule(40, 0, "late")
@@ -93,13 +93,13 @@ func TestKernelNeverGoesBack(t *testing.T) {
 	require.Equal(t, int64(100), k.Now())
 }
 
-// A machine works on one task at a time, each for five seconds.
+// A machine works on one task at a time. Each task takes five seconds.
 func Example() {
 	type event struct {
 		what string
 		task int
 	}
-	const ends, arrives = 0, 1 // priorities: what ends at a time ends before others arrive
+	const ends, arrives = 0, 1 // priorities: at equal times, ends come before arrivals
 	k := events.NewKernel[event](0)
 	for task, at := range []int64{0, 2, 5} {
 		k.Schedule(at, arrives, event{"arrives", task})
@@ -126,7 +126,7 @@ func Example() {
 	// 15 s: task 2 ends
 }
 
-// Scheduling and taking an event beside a thousand others.
+// BenchmarkKernel schedules and takes one of a thousand events.
 func BenchmarkKernel(b *testing.B) {
 	k := events.NewKernel[int](0)
 	for n := range 1000 {

@@ -11,7 +11,7 @@ import (
 	"graft/internal/files"
 )
 
-// rooted makes a folder with a secret beside it, and links inside it that lead out.
+// rooted returns a folder next to a secret file, with links that lead out of the folder.
 func rooted(t *testing.T) (root string) {
 	top := t.TempDir()
 	root = filepath.Join(top, "root")
@@ -48,7 +48,7 @@ func TestBeneathReadsOnlyWhatLiesBeneath(t *testing.T) {
 	}
 	_, err := fsys.Stat(filepath.Join(root, "../secret"))
 	require.ErrorIs(t, err, files.ErrOutside)
-	_, err = fsys.Stat("elsewhere") // a relative path beneath an absolute root
+	_, err = fsys.Stat("elsewhere") // a relative path below an absolute root
 	require.ErrorIs(t, err, files.ErrOutside)
 	_, err = fsys.Stat(filepath.Join(root, "missing"))
 	require.ErrorIs(t, err, os.ErrNotExist)

@@ -67,7 +67,7 @@ func TestWriteNewRefusesToReplace(t *testing.T) {
 	assert.Len(t, entries, 1, "nothing is left of the others")
 }
 
-// Of many concurrent writers of one file exactly one succeeds, and the file is its.
+// One of many concurrent writers succeeds, and the file has its content.
 func TestWriteNewByMany(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	var all sync.WaitGroup

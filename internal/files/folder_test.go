@@ -30,7 +30,7 @@ func TestWhatStandsInAFolder(t *testing.T) {
 	require.Error(t, err, "a file is no folder")
 }
 
-// Leftovers of a kill are recognised by name, and other files are not.
+// IsLeftover recognises temporary files of killed writers by name, and no other files.
 func TestLeftoversAreKnown(t *testing.T) {
 	folder := t.TempDir()
 	var temporary string
@@ -46,13 +46,12 @@ func TestLeftoversAreKnown(t *testing.T) {
 	}
 }
 
-// watched records the name of the last file that was made.
+// watched records the name of the last file created.
 type watched struct {
 	files.FS
 	name *string
 }
 
-// Create records the name.
 func (w watched) Create(path string) (files.File, error) {
 	*w.name = filepath.Base(path)
 	return w.FS.Create(path)

@@ -15,10 +15,10 @@ import (
 	"graft/internal/files"
 )
 
-// lockToHold is the variable that makes the test binary hold a lock.
+// lockToHold is the environment variable that makes the test binary hold a lock.
 const lockToHold = "GRAFT_TEST_LOCK"
 
-// TestHoldsALock is the other process of the next test.
+// TestHoldsALock is the other process of TestLockOfAKilledProcessIsFree.
 func TestHoldsALock(t *testing.T) {
 	path := os.Getenv(lockToHold)
 	if path == "" {
@@ -31,7 +31,7 @@ func TestHoldsALock(t *testing.T) {
 	select {} // until it is killed
 }
 
-// A killed process leaves its lock file and no lock.
+// A killed process leaves its lock file, but the lock is free.
 func TestLockOfAKilledProcessIsFree(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	other := exec.Command(os.Args[0], "-test.run=^TestHoldsALock$")
@@ -79,8 +79,7 @@ func mustBeLocked(t *testing.T, path string, want bool) {
 	require.Equal(t, want, held)
 }
 
-// Of many that take a lock while its folder is moved away and made again, at most one
-// holds the lock at the path.
+// If many processes take a lock while its folder is moved and recreated, at most one holds the lock at the path.
 func TestLockWhileTheFolderMoves(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	require.NoError(t, os.Mkdir(dir, 0o700))
@@ -95,7 +94,7 @@ func TestLockWhileTheFolderMoves(t *testing.T) {
 				}
 				assert.EqualValues(t, 1, holders.Add(1))
 				_ = os.Rename(dir, filepath.Join(t.TempDir(), "aside"))
-				holders.Add(-1) // the maker of the new folder may take the next
+				holders.Add(-1) // another may take the lock once the folder exists again
 				assert.NoError(t, os.Mkdir(dir, 0o700))
 				assert.NoError(t, lock.Close())
 			}

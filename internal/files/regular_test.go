@@ -13,11 +13,11 @@ import (
 	"graft/internal/files"
 )
 
-// special makes one of each kind of file that could block a reader or never end.
+// special makes a file of each kind that could block a reader or never end.
 func special(t *testing.T, folder string) map[string]string {
 	fifo, socket := filepath.Join(folder, "fifo"), filepath.Join(folder, "socket")
 	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
-	t.Chdir(folder) // paths of sockets are short
+	t.Chdir(folder) // keeps the path of the socket short
 	listener, err := net.Listen("unix", "socket")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
@@ -26,7 +26,7 @@ func special(t *testing.T, folder string) map[string]string {
 	return map[string]string{fifo: "FIFO", socket: "socket", "/dev/zero": "device", folder: "folder", link: "FIFO"}
 }
 
-// Files that are not regular are refused at once, although nobody writes to the FIFO.
+// Files that are not regular are refused at once, even a FIFO without a writer.
 func TestOpenRefusesWhatIsNoRegularFile(t *testing.T) {
 	folder := t.TempDir()
 	for path, kind := range special(t, folder) {

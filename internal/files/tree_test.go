@@ -13,7 +13,7 @@ import (
 	"graft/internal/files/faults"
 )
 
-// grown is a folder with files, folders and a link to a folder outside.
+// grown makes a folder with files, folders and a link to a folder outside.
 func grown(t *testing.T) (folder, outside string) {
 	top := t.TempDir()
 	folder, outside = filepath.Join(top, "in"), filepath.Join(top, "out")

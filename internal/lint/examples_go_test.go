@@ -80,7 +80,7 @@ var handedInExamples = map[string]example{
 		[]int{5}},
 }
 
-// lines makes a body of n lines.
+// lines returns a function body of n lines.
 func lines(n int) string { return strings.Repeat("\tf()\n", n) }
 
 var seamExamples = map[string]example{
@@ -184,7 +184,7 @@ var gofmtExamples = map[string]example{
 	"a test likewise": {"model/a_test.go", "package model\n  var a = 1\n", []int{2}},
 }
 
-// wide is a comment of a number of columns.
+// wide returns a comment with the given number of columns.
 func wide(columns int) string { return "// " + strings.Repeat("é", columns-3) + "\n" }
 
 var longLineExamples = map[string]example{

@@ -11,16 +11,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// example is a tree of one file and where rules find something in it.
+// example is a tree of one file and the expected findings of a rule.
 type example struct {
-	path string // of the file; what lies in it is source
-	// source is the file's text. A § is taken out of it, so that the words that rules look for do
-	// not stand in this test. A Go file that begins without a package clause gets one.
+	path string // path of the file
+	// text of the file; each § is removed, so this test does not contain the words that rules look for. A Go file
+	// without a package clause gets one.
 	source string
-	want   []int // lines of the findings, none for a file that holds the rule
+	want   []int // lines of the findings; empty if the file keeps the rule
 }
 
-// tree makes the example's tree, which is a module called graft.
+// tree returns the example's tree, a module called graft.
 func (e example) tree() *Tree {
 	source := strings.ReplaceAll(e.source, "§", "")
 	if path.Ext(e.path) == ".go" && !strings.Contains(source, "package ") {
@@ -32,7 +32,7 @@ func (e example) tree() *Tree {
 	})
 }
 
-// examples are, by rule and by what they show, for and against each rule.
+// examples holds examples that keep or break a rule, by rule and description.
 var examples = map[string]map[string]example{
 	"rooms":         roomExamples,
 	"door":          doorExamples,
@@ -69,7 +69,7 @@ func TestRulesFindWhatTheyAreFor(t *testing.T) {
 	}
 }
 
-// A rule that finds nothing anywhere, or something everywhere, holds nothing.
+// Every rule has an example that keeps it and one that breaks it. Otherwise the rule is not tested.
 func TestEveryRuleHasExamplesForAndAgainstIt(t *testing.T) {
 	var names []string
 	for _, rule := range Rules() {

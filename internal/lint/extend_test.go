@@ -11,12 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// addition is a thing of a kind that the house says costs one new file and one line.
+// addition adds a thing of some kind with one new file and one line.
 type addition struct {
-	file, text   string // the new file
-	registry     string // the file with the list of its kind; empty if the new file registers itself
-	after, line  string // the line goes behind this text
-	args, prints string // a command line that then knows the thing, and a part of its output
+	file, text   string // new file
+	registry     string // file with the list of the kind; empty if the new file registers itself
+	after, line  string // the line is inserted after this text
+	args, prints string // command line that shows the thing, and a part of its output
 }
 
 var additions = map[string]addition{
@@ -82,9 +82,8 @@ var EventThrottled = NewJobEvent("throttled", EventTraits{About: "the device slo
 `, "", "", "", "version", "graft"},
 }
 
-// Each kind of thing is added as one new file and at most one line, and a world as one package and one line. The
-// program is then built with all of them, and has each. Nothing is written into the tree: the compiler gets the new
-// files as an overlay.
+// A new thing of each kind needs one new file and at most one line; a world needs one package and one line. The program
+// is built with all of them and shows each. The tree is not changed: the compiler gets the new files as an overlay.
 func TestAThingIsOneFileAndOneLine(t *testing.T) {
 	if os.Getenv("GRAFT_LONG") == "" {
 		t.Skip("left out: a build of the program with one more of each kind of thing; set GRAFT_LONG=1")

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mostFolders is the number of folders that a listing of the root shows on one screen.
+// mostFolders is the number of folders that fit on one screen.
 const mostFolders = 25
 
-// planned are the top-level rooms in the table of a floor plan, in its order.
+// planned returns the top-level rooms in the table of a floor plan, in order.
 func planned(page string) (names []string) {
 	name := regexp.MustCompile("`([a-z0-9]+)`")
 	for line := range strings.SplitSeq(page, "\n") {
@@ -51,7 +51,7 @@ func TestTheFloorPlanIsOfTheTree(t *testing.T) {
 	requireOrder(t, tree, plan)
 }
 
-// requireOrder requires that a room imports only rooms above it in the plan, apart from what internal imports.
+// requireOrder requires that a room imports only rooms above it in the plan; internal is exempt.
 func requireOrder(t *testing.T, tree *Tree, plan []string) {
 	t.Helper()
 	for _, f := range tree.GoFiles() {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHouse runs every rule over the whole tree.
+// The whole tree keeps every rule.
 func TestHouse(t *testing.T) {
 	tree, err := Load("../..")
 	require.NoError(t, err)

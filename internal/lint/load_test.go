@@ -21,7 +21,7 @@ func plant(t *testing.T, contents map[string]string) string {
 	return root
 }
 
-// paths are the names of a tree's files.
+// paths returns the paths of a tree's files.
 func paths(tree *Tree) []string {
 	var all []string
 	for _, file := range tree.Files {
@@ -41,7 +41,7 @@ func TestATreeWithoutGitIsWalked(t *testing.T) {
 		"model/a.go":       "package model\n",
 		"model/weights.db": "\x00\x01",
 	})
-	// A folder that is no checkout, whatever the folder above it is.
+	// The folder is not a checkout, whatever its parent is.
 	t.Setenv("GIT_DIR", filepath.Join(root, "nowhere"))
 	tree, err := Load(root)
 	require.NoError(t, err)

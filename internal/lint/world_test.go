@@ -12,14 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// toy is a program with one more world, made of one package and one line.
+// toy is a program with one more world, added with one package and one line.
 type toy struct {
 	t           *testing.T
 	graft, root string
 	dir         string
 }
 
-// toyFiles returns the files of the world and of the list of worlds with a line for it.
+// toyFiles returns the files of the world, and the list of worlds with a line for it.
 func toyFiles(t *testing.T, root string) map[string]string {
 	t.Helper()
 	world, err := os.ReadFile("testdata/toy.go.txt")
@@ -31,7 +31,7 @@ func toyFiles(t *testing.T, root string) map[string]string {
 	return map[string]string{"cluster/toy/toy.go": string(world), "cluster/worlds/worlds.go": text}
 }
 
-// newToy prepares a folder for a program that has the world.
+// newToy prepares a folder for the program with the toy world.
 func newToy(t *testing.T, root, graft string) *toy {
 	t.Helper()
 	w := &toy{t: t, graft: graft, root: root, dir: t.TempDir()}
@@ -52,8 +52,7 @@ func (w *toy) run(args ...string) string {
 	return string(out)
 }
 
-// isAWorld checks that a package and a line add a world: configuration, command, resume, reports, figures and the
-// Python reader follow.
+// isAWorld checks that configuration, command, resume, reports, figures and the Python reader support the added world.
 func (w *toy) isAWorld() {
 	t := w.t
 	require.Contains(t, w.run("config", "check", "toy.toml"), "3 jobs in a line; digest ")
@@ -69,7 +68,7 @@ func (w *toy) isAWorld() {
 	w.readByPython()
 }
 
-// reported requires every form of report, and figures.
+// reported checks every form of report, and figures.
 func (w *toy) reported() {
 	var o struct {
 		Runs []struct {
@@ -93,7 +92,7 @@ func (w *toy) reported() {
 	}
 }
 
-// resumed kills runs at once and requires the same bytes after they went on.
+// resumed kills runs early, resumes them, and requires the bytes of an uninterrupted run.
 func (w *toy) resumed() {
 	want, err := os.ReadFile(w.at("run/outcome.json"))
 	require.NoError(w.t, err)
@@ -103,7 +102,7 @@ func (w *toy) resumed() {
 		c.Dir = w.dir
 		require.NoError(w.t, c.Start())
 		time.Sleep(time.Duration(8*k) * time.Millisecond)
-		_ = c.Process.Kill() // it may have ended
+		_ = c.Process.Kill() // it may have ended already
 		_ = c.Wait()
 		w.run("cluster", "run", "toy.toml", "--out", folder, "--quiet", "--resume")
 		got, err := os.ReadFile(w.at(folder + "/outcome.json"))
@@ -112,7 +111,7 @@ func (w *toy) resumed() {
 	}
 }
 
-// readByPython reads the run as a notebook does.
+// readByPython reads the run with the Python reader.
 func (w *toy) readByPython() {
 	script := `import sys; sys.path.insert(0, sys.argv[1]); import graft_results as g
 run = g.read("run")

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// from is a connection from an address.
+// from is a connection from a given address.
 type from struct {
 	net.Conn
 	address string
@@ -22,7 +22,7 @@ func (f from) RemoteAddr() net.Addr {
 	return a
 }
 
-// admitter admits connections of addresses to a gate without a listener.
+// admitter admits connections to a gate without a listener.
 type admitter struct {
 	*Gate
 	t   *testing.T
@@ -52,8 +52,8 @@ func (a *admitter) evicted(k int) bool {
 	return err == io.ErrClosedPipe
 }
 
-// A new connection takes the place of the oldest one of its address after its grace period; places
-// that are given back are free at once.
+// After a grace period, a new connection replaces the oldest one of its address. A closed connection frees its place at
+// once.
 func TestGateAdmits(t *testing.T) {
 	a := newAdmitter(t, 16)
 	for range 16 {
@@ -80,7 +80,7 @@ func TestGateAdmits(t *testing.T) {
 	require.Zero(t, a.trusted)
 }
 
-// An address with many connections loses one to every other address, and waits for none of theirs.
+// An address with many connections loses one to each new address, but never displaces connections of others.
 func TestGateLimitsAddresses(t *testing.T) {
 	a := newAdmitter(t, 8)
 	for range 8 {
@@ -99,7 +99,7 @@ func TestGateLimitsAddresses(t *testing.T) {
 	require.Same(t, a.all[11], a.strangers[6])
 }
 
-// A closed gate ends an Accept that waits for a place.
+// Closing a gate ends an Accept that waits for a place.
 func TestGateCloses(t *testing.T) {
 	inner := httptest.NewUnstartedServer(nil).Listener
 	g := NewGate(inner, time.Now)
@@ -117,7 +117,7 @@ func TestGateCloses(t *testing.T) {
 	require.ErrorIs(t, <-ended, net.ErrClosed)
 }
 
-// bounded serves a handler behind a gate without any timeout, so that a client that blocks others blocks them for good.
+// bounded serves a handler behind a gate without timeouts, so a client that blocks others blocks them forever.
 func bounded(t *testing.T, h http.HandlerFunc, most int) (address string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -131,7 +131,7 @@ func bounded(t *testing.T, h http.HandlerFunc, most int) (address string) {
 	return "http://" + l.Addr().String()
 }
 
-// Clients that say nothing, or half of a request, do not keep others from an answer, nor do idle connections.
+// Neither silent clients, half-sent requests nor idle connections keep other clients from an answer.
 func TestSlowClientsBlockNobody(t *testing.T) {
 	address := bounded(t, func(http.ResponseWriter, *http.Request) {}, 4)
 	for k := range 2 * MaxStrangers {
@@ -142,7 +142,7 @@ func TestSlowClientsBlockNobody(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for range 20 {
-		transport := &http.Transport{} // each keeps its connection
+		transport := &http.Transport{} // each keeps its connection open
 		t.Cleanup(transport.CloseIdleConnections)
 		for range 2 {
 			answer, err := (&http.Client{Transport: transport}).Get(address)
@@ -153,7 +153,7 @@ func TestSlowClientsBlockNobody(t *testing.T) {
 	}
 }
 
-// Requests that take long are bounded in number, and the next one is refused at once.
+// The number of concurrent requests is bounded, and a further request is refused at once.
 func TestManyRequestsAreRefused(t *testing.T) {
 	begun, end := make(chan struct{}), make(chan struct{})
 	address := bounded(t, func(http.ResponseWriter, *http.Request) { begun <- struct{}{}; <-end }, 2)

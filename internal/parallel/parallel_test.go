@@ -16,7 +16,7 @@ import (
 
 var errOdd = errors.New("odd")
 
-// However many workers there are, each call is made once and the errors are the same.
+// Each call is made once, and the errors are the same for any number of workers.
 func TestEachCallIsMadeOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, workers := rapid.IntRange(0, 100).Draw(t, "calls"), rapid.IntRange(-1, 200).Draw(t, "workers")
@@ -45,7 +45,7 @@ func TestEachCallIsMadeOnce(t *testing.T) {
 	})
 }
 
-// No more calls run at once than there are workers: each waits until all have met.
+// At most the given number of calls runs at once. The first calls wait for one another, so all workers run.
 func TestWorkersAreBoundedAndAllUsed(t *testing.T) {
 	const workers = 5
 	var now, most atomic.Int64

@@ -1,4 +1,4 @@
-// Package pythontest finds a Python for tests that compare with libraries of Python.
+// Package pythontest finds a Python for tests that compare with Python libraries.
 package pythontest
 
 import (
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// tried holds whether a Python can import a module, by path and module. Importing PyTorch takes a second.
+// tried caches whether a Python can import a module, by path and module. Importing PyTorch takes a second.
 var tried sync.Map
 
 // Find returns the path of a Python interpreter that can import a module, such as torch. It tries the interpreter that

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The interval holds the mean in 95% of draws or more, whichever of rows, columns and cells varies.
+// The interval covers the mean in at least 95% of draws, whether rows, columns or cells vary.
 func TestCrossedIntervalsHold(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 6))
 	for _, scale := range [][3]float64{{1, 1, 0.1}, {1, 0, 0}, {0, 1, 0.3}, {0, 0, 1}, {0.2, 1, 1}} {
@@ -50,7 +50,7 @@ func TestCrossedIntervalOfFew(t *testing.T) {
 	require.InDelta(t, 2.5-7.0/3, there.Mean, 1e-12)
 }
 
-// Rows of other lengths have the intervals that hold, as rows of one length do: what a row lacks is not zero.
+// Intervals also cover the mean if rows have different lengths: missing cells do not count as zero.
 func TestCrossedIntervalsOfRaggedTablesHold(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	held, draws, width := 0, 2000, 0.0

@@ -9,9 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A solution is right if and only if it obeys the conditions of Kuhn and Tucker: no
-// entry is negative, no descent is left where entries may move, and none into the
-// inside where they lie on the border.
+// A solution satisfies the Karush-Kuhn-Tucker conditions: no entry is negative, positive entries have no gradient, and
+// zero entries would not decrease the residual by growing.
 func TestNNLSFindsTheLeast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows, columns := rapid.IntRange(1, 12).Draw(t, "rows"), rapid.IntRange(1, 8).Draw(t, "columns")

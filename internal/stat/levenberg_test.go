@@ -9,7 +9,7 @@ import (
 	"graft/internal/stat"
 )
 
-// Rosenbrock's valley as residuals, and an exponential through exact points.
+// Fit solves Rosenbrock's valley as residuals, and an exponential through exact points.
 func TestFit(t *testing.T) {
 	x, sum := stat.Fit(func(x []float64) []float64 { return []float64{10 * (x[1] - x[0]*x[0]), 1 - x[0]} },
 		[]float64{-1.2, 1}, 200)
@@ -27,7 +27,7 @@ func TestFit(t *testing.T) {
 	require.Equal(t, []float64{1, -0.1}, start, "the start is not changed")
 }
 
-// A fit never takes a step to residuals that are not numbers.
+// A fit takes no step to residuals that are NaN.
 func TestFitWithoutNumbers(t *testing.T) {
 	x, _ := stat.Fit(func(x []float64) []float64 { return []float64{math.Log(x[0]) - 2} }, []float64{0.1}, 100)
 	require.InDelta(t, math.Exp(2), x[0], 1e-4)

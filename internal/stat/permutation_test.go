@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What chance does with few values can be counted by hand.
+// The p-values of few values can be counted by hand.
 func TestPermutationOfFewValues(t *testing.T) {
 	for name, c := range map[string]struct {
 		a, b []float64
@@ -26,8 +26,8 @@ func TestPermutationOfFewValues(t *testing.T) {
 	}
 }
 
-// Of samples of one thing, one in twenty seems different at most, whether all ways are
-// looked at or some are drawn; of samples far apart each does.
+// For equal distributions, at most about one test in 20 is significant, with all or some permutations. Samples far
+// apart always differ significantly.
 func TestPermutationIsRightAsOftenAsItSays(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	sample := func(n int, mean float64) []float64 {

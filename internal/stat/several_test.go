@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Values of R's p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm").
+// The expected values are from R's p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm").
 func TestHolm(t *testing.T) {
 	require.InDeltaSlice(t, []float64{0.03, 0.06, 0.06, 0.02}, Holm([]float64{0.01, 0.04, 0.03, 0.005}), 1e-12)
 	require.Equal(t, []float64{1, 1}, Holm([]float64{0.6, 0.9}))
@@ -17,14 +17,14 @@ func TestHolm(t *testing.T) {
 	require.Empty(t, Holm(nil))
 }
 
-// The example of Altman and Bland: a mean of 1.6 with the interval 0.3 to 2.9 has a p-value of about 0.016.
+// The example is by Altman and Bland: a mean of 1.6 with the interval 0.3 to 2.9 has a p-value of about 0.016.
 func TestPValueOfAnInterval(t *testing.T) {
 	require.InDelta(t, 0.0158, Interval{1.6, 0.3, 2.9}.PValue(), 5e-4)
 	require.InDelta(t, 0.05, Interval{1, 0, 2}.PValue(), 1e-12)
 	require.True(t, math.IsNaN(Interval{1, math.NaN(), math.NaN()}.PValue()))
 }
 
-// The p-value of a crossed difference is below 5% where its interval excludes zero, and only there.
+// The p-value of a crossed difference is below 5% if and only if its interval excludes zero.
 func TestCrossedPValueAgreesWithItsInterval(t *testing.T) {
 	for _, shift := range []float64{0, 0.5, 1, 1.7, 3} {
 		a := [][]float64{{1 + shift, 2 + shift}, {4 + shift, 2 + shift}, {3 + shift, 5 + shift}}

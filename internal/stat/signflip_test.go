@@ -20,7 +20,7 @@ func TestSignFlip(t *testing.T) {
 	require.InDelta(t, 1.0/(flipDraws+1), SignFlip(long, 1), 1e-9, "two of a million")
 }
 
-// Where the signs are chance, a p below 0.05 comes up in one of 20 cases, exact or drawn.
+// With random signs, a p-value below 0.05 occurs in about one of 20 cases, with exact and drawn flips.
 func TestSignFlipHoldsItsLevel(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{8, 18} {

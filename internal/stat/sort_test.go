@@ -11,7 +11,7 @@ import (
 	"graft/internal/stat"
 )
 
-// Few and many values, of any range, are sorted like slices.Sort does.
+// SortInts sorts few and many values, of any range, like slices.Sort.
 func TestSortInts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		drawn := rapid.SliceOfN(rapid.OneOf(rapid.Int64(), rapid.Int64Range(-5000, 5000),

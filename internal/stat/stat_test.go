@@ -70,8 +70,8 @@ func TestQuantilesOfKnownValues(t *testing.T) {
 	require.Equal(t, []float64{3, 1, 3}, []float64{median, spread, stat.Median([]float64{3, 1, 7})})
 }
 
-// Quantiles rise with the share and lie between the least and the greatest value; the
-// step quantile is a value that the share does not exceed.
+// Quantiles rise with the share and lie between the minimum and the maximum. A step quantile is one of the values, and
+// at least the share of values is not above it.
 func TestQuantilesRise(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := values(t, 1)
@@ -92,8 +92,8 @@ func TestQuantilesRise(t *testing.T) {
 	})
 }
 
-// An interval holds the truth about as often as it says: Student's also for few values,
-// where the bootstrap's is too narrow.
+// Intervals cover the true mean as often as stated. Student's does so even for few values; the bootstrap's is then too
+// narrow.
 func TestIntervalsHoldTheTruth(t *testing.T) {
 	const trials, truth = 400, 3.0
 	held := func(n int, interval func([]float64) stat.Interval) float64 {
@@ -112,7 +112,7 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 		return count / trials
 	}
 	bootstrap := func(v []float64) stat.Interval { return stat.MeanInterval(v, 1) }
-	const threeErrors = 0.033 // of a share of 0.95 in so many trials
+	const threeErrors = 0.033 // for a share of 0.95 in 400 trials
 	require.InDelta(t, 0.95, held(3, stat.TInterval), threeErrors)
 	require.InDelta(t, 0.95, held(20, stat.TInterval), threeErrors)
 	require.Less(t, held(3, bootstrap), 0.85)
@@ -128,8 +128,7 @@ func TestBootstrapIsRepeatable(t *testing.T) {
 	require.Equal(t, stat.Interval{3, 3, 3}, stat.GroupInterval(3, [][]float64{{2, 4}, {3}, {1, 5}}, 1))
 }
 
-// Samples have as many places as observations, all places come up, and blocks are
-// neighbours around the end.
+// A sample has the size of the data, every position occurs, and a block has consecutive positions, cyclically.
 func TestBootstrapSamples(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, block := rapid.IntRange(1, 20).Draw(t, "n"), rapid.IntRange(0, 7).Draw(t, "block")
@@ -154,7 +153,7 @@ func TestBootstrapSamples(t *testing.T) {
 	require.Less(t, len(sorted), 2000, "what is no number is left out")
 }
 
-// Published quantiles at 0.975 and 0.995 (Fisher and Yates, Statistical Tables).
+// The expected quantiles at 0.975 and 0.995 are published (Fisher and Yates, Statistical Tables).
 func TestStudentQuantiles(t *testing.T) {
 	for freedom, want := range map[float64][2]float64{1: {12.7062, 63.6567}, 2: {4.3027, 9.9248}, 5: {2.5706, 4.0321},
 		30: {2.0423, 2.7500}, 120: {1.9799, 2.6174}, 1e6: {1.9600, 2.5758}} {
@@ -175,7 +174,7 @@ func TestStudentQuantileInvertsTheDistribution(t *testing.T) {
 	})
 }
 
-// Cauchy's distribution is Student's of one degree of freedom, in closed form.
+// Student's distribution with one degree of freedom is Cauchy's, which has a closed form.
 func TestStudentOfOneDegreeIsCauchys(t *testing.T) {
 	for _, x := range []float64{-50, -1, -0.1, 0, 0.3, 2, 1000} {
 		require.InDelta(t, 0.5+math.Atan(x)/math.Pi, stat.StudentCDF(x, 1), 1e-13)
@@ -211,7 +210,7 @@ func TestLeastSquaresIsOrthogonal(t *testing.T) {
 		stat.LeastSquares([][]float64{{1, 0}, {1, 1}, {1, 2}}, []float64{-1, 1, 3}), 1e-12)
 }
 
-// A small ridge fits what is linear; a large one leaves the mean.
+// A small ridge fits a line exactly, and a large ridge returns the mean.
 func TestRidge(t *testing.T) {
 	rows, line := [][]float64{{0, 0}, {1, 1}, {2, 2}, {3, 3}}, []float64{1, 3, 5, 7}
 	require.InDeltaSlice(t, line, stat.Ridge(rows, line, 1e-9), 1e-6)

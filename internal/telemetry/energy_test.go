@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// watts makes readings of power at whole seconds; NaN is an unknown one.
+// watts returns power readings at whole seconds; NaN is unknown.
 func watts(values ...float64) []Reading {
 	list := make([]Reading, len(values))
 	for k, v := range values {
@@ -18,7 +18,7 @@ func watts(values ...float64) []Reading {
 	return list
 }
 
-// joules makes readings of a counter at whole seconds, and of a constant power of 100 W.
+// joules returns readings of a counter at whole seconds, with a constant power of 100 W.
 func joules(values ...float64) []Reading {
 	list := make([]Reading, len(values))
 	for k, v := range values {
@@ -83,7 +83,7 @@ func TestEnergyOfAnInterval(t *testing.T) {
 	require.Equal(t, "not attributable: MIG", Energy{Method: MethodNotAttributable, Why: "MIG"}.MethodText())
 }
 
-// The order of readings changes nothing; neither do readings with NaN.
+// The order of readings does not change the energy, and readings with NaN are ignored.
 func TestMeasureIgnoresOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Float64Range(0, 500), 2, 30).Draw(t, "watts")
@@ -99,7 +99,7 @@ func TestMeasureIgnoresOrder(t *testing.T) {
 	})
 }
 
-// The energies of two parts add up to that of the whole, by either method.
+// The energies of two parts add up to the energy of the whole, with either method.
 func TestEnergyAddsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		power := rapid.SliceOfN(rapid.Float64Range(0, 500), 3, 30).Draw(t, "watts")
@@ -117,7 +117,7 @@ func TestEnergyAddsUp(t *testing.T) {
 			require.True(t, known)
 			return e
 		}
-		// sums of at most 30 products of doubles below 2^9, in another order
+		// sums of at most 30 products of doubles below 2^9, in different orders
 		const rounding = 1e-9
 		require.InDelta(t, part(0, end), part(0, cut)+part(cut, end), rounding)
 	})

@@ -22,13 +22,13 @@ func (c constant) Read(int) (telemetry.Reading, error) {
 		EnergyJoules: telemetry.Known(200 * c.now().Sub(c.zero).Seconds())}, nil
 }
 
-// A program opens a source such as OpenNVML, runs a sampler beside its tasks, and measures each
-// task from its start to its end.
+// A program opens a source such as OpenNVML, runs a sampler during its tasks, and measures each task from its start to
+// its end.
 func ExampleSampler() {
 	now := time.Unix(0, 0)
-	clock := telemetry.Clock{Now: func() time.Time { return now }} // a program takes time.Now
+	clock := telemetry.Clock{Now: func() time.Time { return now }} // a program uses time.Now
 	source := constant{clock.Now, now}
-	// a program gives a telemetry.Table
+	// a program passes a telemetry.Table
 	sampler, err := telemetry.NewSampler(source, nil, clock, telemetry.SamplerOptions{})
 	if err != nil {
 		fmt.Println(err)
@@ -43,7 +43,7 @@ func ExampleSampler() {
 	m := sampler.End(task)
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error)
-	go func() { done <- sampler.Run(ctx) }() // a program begins with this
+	go func() { done <- sampler.Run(ctx) }() // a program starts this first
 	stop()
 	joules, _ := m.Joules.Get()
 	net, _ := m.NetJoules.Get()

@@ -7,7 +7,7 @@ import (
 	"graft/internal/telemetry"
 )
 
-// A file of nvidia-smi gives the energy of a job by the job's times.
+// The energy of a job follows from a file of nvidia-smi and the job's times.
 func ExampleMeasure() {
 	log, err := telemetry.ReadSMI(strings.NewReader(`index, timestamp, power.draw [W]
 0, 1970/01/01 00:00:01.000, 50 W

@@ -13,8 +13,8 @@ import (
 	"graft/internal/stat"
 )
 
-// The energy counter of a real GPU agrees within 5% with the power that nvidia-smi prints, over ten seconds
-// of whatever runs there.
+// Over ten seconds of any load, the energy counter of a real GPU agrees within 5% with the power that nvidia-smi
+// prints.
 func TestEnergyOfAGPU(t *testing.T) {
 	gpus, err := OpenNVML("")
 	if err != nil {

@@ -24,7 +24,7 @@ func fakeNVML(t *testing.T, flags ...string) string {
 	return path
 }
 
-// found holds the functions and readings of a library that a process sees.
+// found holds what a process reads from a library.
 type found struct {
 	Error    string
 	Devices  []Device
@@ -32,8 +32,8 @@ type found struct {
 	Failures []string
 }
 
-// look opens a library in a process of its own, since functions of a library stay bound, and a
-// missing one would end the process.
+// look opens a library in a separate process, since a library's functions stay bound, and a missing function would end
+// the process.
 func look(t *testing.T, library string, values ...string) (seen found) {
 	t.Helper()
 	child := exec.Command(os.Args[0], "-test.run=^TestNVMLChild$")
@@ -79,7 +79,7 @@ var healthy = []string{"FAKE_COUNT=2", "FAKE_UTILIZATION=0", "FAKE_MEMORY_UTILIZ
 	"FAKE_POWER=26870", "FAKE_ENERGY=123456789", "FAKE_TEMPERATURE=41", "FAKE_SM_CLOCK=1328", "FAKE_MEMORY_CLOCK=715",
 	"FAKE_THROTTLE=5", "FAKE_MIG=0", "FAKE_MODE=3", "FAKE_PID=77"}
 
-// A GPU's values come in our units, and a known zero stays one.
+// A GPU's values are converted to graft's units, and a known zero stays known.
 func TestNVMLReadsAllValues(t *testing.T) {
 	seen := look(t, fakeNVML(t), healthy...)
 	require.Empty(t, seen.Error)
@@ -95,7 +95,7 @@ func TestNVMLReadsAllValues(t *testing.T) {
 		seen.Readings[1])
 }
 
-// What a GPU does not offer is unknown and no failure; what fails says so in a sentence.
+// A value that a GPU does not offer is unknown and not a failure. A failure is described by a sentence.
 func TestNVMLFaults(t *testing.T) {
 	library := fakeNVML(t)
 	with := func(more ...string) []string { return append(append([]string{}, healthy...), more...) }

@@ -10,7 +10,7 @@ import (
 	"graft/internal/files"
 )
 
-// powercapTree makes a folder of counters from paths to contents.
+// powercapTree writes a folder of counters.
 func powercapTree(t *testing.T, contents map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -34,7 +34,7 @@ var oneSocket = map[string]string{
 	"intel-rapl-mmio:0/energy_uj":      "77\n",
 }
 
-// The domains of a processor that do not overlap are measured, over wrap-arounds too.
+// Counters of domains that do not overlap are measured, also across wrap-around.
 func TestRAPLCountsOverWrapAround(t *testing.T) {
 	root := powercapTree(t, oneSocket)
 	r, err := OpenRAPL(files.ReadOnly{FS: files.OS{}}, root)
@@ -53,7 +53,7 @@ func TestRAPLCountsOverWrapAround(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, Reading{EnergyJoules: Known(step.want)}, reading)
 	}
-	set("intel-rapl:0:1", "1") // the range of this counter is unknown
+	set("intel-rapl:0:1", "1") // this counter has no known range
 	reading, err := r.Read(1)
 	require.NoError(t, err)
 	require.Equal(t, Reading{Device: 1}, reading)
@@ -77,7 +77,7 @@ func TestRAPLThatCannotBeRead(t *testing.T) {
 	require.ErrorContains(t, err, "only root can read the counter")
 }
 
-// denied refuses the counters, as Linux does to users who are not root.
+// denied refuses access to counters, as Linux does to users other than root.
 type denied struct{ files.FS }
 
 func (d denied) Open(path string) (files.File, error) {

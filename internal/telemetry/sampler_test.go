@@ -17,7 +17,7 @@ import (
 	"graft/results"
 )
 
-// scripted is a source of two devices: one with a counter at 100 W, the other with what read says.
+// scripted is a source of two devices: one with a counter at 100 W, and one that read controls.
 type scripted struct {
 	now  func() time.Time
 	zero time.Time
@@ -51,7 +51,7 @@ func (c *ticking) clock() Clock {
 		Pause: func(_ context.Context, d time.Duration) { c.Time = c.Add(d) }}
 }
 
-// kept is a sink in memory that fails from its so-manyth reading on; zero never fails.
+// kept is a sink in memory that fails from reading number fails on; zero never fails.
 type kept struct {
 	readings []Reading
 	fails    int
@@ -73,7 +73,7 @@ func samplerOf(t *testing.T, c *ticking, sink Sink, read func(r *Reading) error)
 	return s
 }
 
-// run samples until the clock is past some time.
+// run samples for a duration of the clock.
 func run(s *Sampler, c *ticking, d time.Duration) error {
 	end := c.Add(d)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -102,7 +102,7 @@ func TestSamplerReadsAtItsInterval(t *testing.T) {
 	require.Len(t, sink.readings, 8)
 }
 
-// A failing device has rows of unknown values, and the other one is measured.
+// A failing device has rows of unknown values, and the other device is still measured.
 func TestSamplerGoesOnAfterAFailure(t *testing.T) {
 	c, sink := newTicking(), &kept{}
 	s := samplerOf(t, c, sink, func(*Reading) error { return errors.New("the GPU is lost") })
@@ -121,7 +121,7 @@ func TestSamplerGoesOnAfterAFailure(t *testing.T) {
 	}
 }
 
-// Laps leave out nothing between them.
+// Consecutive laps leave no gap.
 func TestSamplerLaps(t *testing.T) {
 	c := newTicking()
 	s := samplerOf(t, c, nil, nil)
@@ -152,7 +152,7 @@ func TestSamplerSaysWhatCannotBeAttributed(t *testing.T) {
 	require.EqualError(t, err, "measure device 2: found only 2 devices")
 }
 
-// Without a sink that works, energies are still measured.
+// Energies are still measured after the sink fails.
 func TestSamplerOutlivesItsSink(t *testing.T) {
 	c, sink := newTicking(), &kept{fails: 3}
 	s := samplerOf(t, c, sink, nil)
@@ -171,8 +171,8 @@ func TestIntervalsOfSamplers(t *testing.T) {
 	}
 }
 
-// Unknown values are empty cells of the table, null in JSON and no sample for Prometheus; zero is
-// written everywhere.
+// An unknown value is an empty cell of the table, null in JSON and no sample for Prometheus. Zero is written
+// everywhere.
 func TestUnknownIsNotZero(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	stored, err := results.Create(files.OS{}, folder, results.CreateOptions{},

@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// reference is the folder of the reference data, beside the repository.
+// reference is the folder of the reference data, next to the repository.
 const reference = "../../../shared/reference/gpu-tasks/"
 
-// The reference file has the reference's rows and figures, to the bit.
+// Reading the reference file gives the reference's rows and figures, bit for bit.
 func TestSMIEqualsTheReference(t *testing.T) {
 	text, err := os.ReadFile(reference + "golden/gpu_usage_sample.json")
 	if err != nil {
@@ -65,7 +65,7 @@ func TestSMIEqualsTheReference(t *testing.T) {
 	}
 }
 
-// Columns are found by name in any order, with units or without.
+// Columns are found by name, in any order, with or without units.
 func TestSMIColumns(t *testing.T) {
 	zone := time.FixedZone("", 2*3600)
 	log, err := ReadSMI(strings.NewReader(

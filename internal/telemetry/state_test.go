@@ -23,7 +23,7 @@ func (c *counting) Read(device int) (Reading, error) {
 
 func (c *counting) Close() error { return nil }
 
-// Devices are read when somebody asks, once an interval, and a fault stays with its device.
+// OnDemand reads devices on request, at most once per interval, and keeps a fault with its device.
 func TestReadingOnDemand(t *testing.T) {
 	now, source := time.Unix(100, 0), &counting{}
 	o := NewOnDemand(source, time.Second, func() time.Time { return now })

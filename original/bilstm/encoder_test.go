@@ -10,7 +10,7 @@ import (
 	"graft/torch"
 )
 
-// What is encoded is what LibTorch's bidirectional LSTM makes of it.
+// The encoder computes the same outputs as LibTorch's bidirectional LSTM.
 func TestEncodesAsLibTorch(t *testing.T) {
 	v := smallVocabulary(t)
 	set, in, hidden := policytest.Weights(v, policytest.Small, 1), policytest.Small.Embedding, policytest.Small.Hidden

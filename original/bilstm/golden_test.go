@@ -19,10 +19,10 @@ import (
 	"graft/original/vocab"
 )
 
-// reference is the folder of the original's files, beside the repository.
+// reference is the folder of the original's files, next to the repository.
 const reference = "../../../shared/reference/adaptation"
 
-// published reads one of them, or skips the test.
+// published reads a file of the reference, or skips the test.
 func published(t *testing.T, name string, into any) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(reference, name))
@@ -38,8 +38,8 @@ func publishedVocabulary(t *testing.T) *vocab.Vocabulary {
 	return v
 }
 
-// within is the tolerance against the original's figures: they are float32, and sums in
-// another order change the last digits.
+// within is the tolerance against the original's figures. They are float32, and another order of summation changes the
+// last digits.
 const within = 1e-5
 
 // thought holds the intermediate values of the original's decision.
@@ -59,7 +59,7 @@ type thought struct {
 	Probabilities []float64   `json:"probabilities"`
 }
 
-// compare returns the largest difference.
+// compare checks activations and returns the largest difference.
 func (want thought) compare(t *testing.T, got *bilstm.Activations) (largest float64) {
 	t.Helper()
 	require.Equal(t, want.IDs, got.Tokens)
@@ -90,7 +90,7 @@ func (want thought) compare(t *testing.T, got *bilstm.Activations) (largest floa
 	return largest
 }
 
-// deepened is a network of the original after some of its actions.
+// deepened returns a network of the original after the given actions.
 func deepened(t *testing.T, name, actions string) *model.Network {
 	n, err := model.Zoo(name, model.ZooOptions{})
 	require.NoError(t, err)
@@ -105,8 +105,7 @@ func deepened(t *testing.T, name, actions string) *model.Network {
 	return n
 }
 
-// All that the original's policies compute on the way to their probabilities is met,
-// with token 0 before the layers and without.
+// Policies compute the original's intermediate values and probabilities, with and without token 0 before the layers.
 func TestLegacyForward(t *testing.T) {
 	var all map[string]map[string]thought
 	published(t, "golden/policy_forward.json", &all)
@@ -138,7 +137,7 @@ func TestLegacyForward(t *testing.T) {
 	t.Logf("measured: %d forward passes of the original are met within %.1g", compared, largest)
 }
 
-// Every network of the original has its tokens, before and after deepening.
+// Every network of the original has the original's tokens, before and after deepening.
 func TestLegacyTokens(t *testing.T) {
 	type shape struct {
 		Layers   []string
@@ -164,7 +163,7 @@ func TestLegacyTokens(t *testing.T) {
 	}
 }
 
-// The era of each published policy shows in its weights.
+// The weights of each published policy show whether it learned with a prefix.
 func TestLegacyPrefix(t *testing.T) {
 	var manifest []struct {
 		Run      string
@@ -176,7 +175,7 @@ func TestLegacyPrefix(t *testing.T) {
 	for _, run := range manifest {
 		p, err := bilstm.Read(files.OS{}, filepath.Join(reference, "policies", run.Run), v, bilstm.Options{})
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // not all that were published lie beside the repository
+			continue // only some published policies are next to the repository
 		}
 		require.NoError(t, err)
 		require.Equal(t, run.Prefixed, p.Prefixed(), run.Run)

@@ -26,7 +26,7 @@ func network(t *testing.T, name string) *model.Network {
 	return n
 }
 
-// smallVocabulary knows what the original's second network becomes.
+// smallVocabulary returns a vocabulary of ConvNet2 before and after deepening.
 func smallVocabulary(t *testing.T) *vocab.Vocabulary {
 	v, err := vocab.Build([]*model.Network{network(t, "ConvNet2"), deepened(t, "ConvNet2", "0,1,2")},
 		policytest.Small.Embedding, rand.New(rand.NewPCG(1, 0)))
@@ -55,7 +55,7 @@ func TestTheTimeCodeIsPeriodic(t *testing.T) {
 		"the whole budget and none look alike")
 }
 
-// The original's temperature keeps any action from being nearly sure until it is 1.
+// At temperatures above 1, the original's tempering caps the largest probability well below 1.
 func TestTemperatures(t *testing.T) {
 	sure := []float32{1, 0, 0, 0}
 	for temperature, want := range map[float64][2]float64{10: {0.2692, 0.2436}, 1.0000001: {0.4754, 0.1749}, 1: {1, 0},
@@ -84,8 +84,8 @@ func TestGreedyDecisions(t *testing.T) {
 	require.Equal(t, network(t, "ConvNet2").String(), n.String(), "the network stays")
 }
 
-// Drawn decisions follow from the seed and their number, and are as likely as the
-// tempered probabilities say.
+// Drawn decisions are deterministic for a seed and a decision number. Their frequencies match the tempered
+// probabilities.
 func TestDrawnDecisions(t *testing.T) {
 	p := small(t, bilstm.Options{Sample: true, Temperature: 10, Seed: 4})
 	n, counts := network(t, "ConvNet2"), map[string]float64{}
@@ -105,7 +105,7 @@ func TestDrawnDecisions(t *testing.T) {
 	}
 }
 
-// An action belongs to one block whether it has grown or not, and in either surgery.
+// An action belongs to the same block after growth, with both kinds of surgery.
 func TestActionsFollowTheirBlocks(t *testing.T) {
 	n := network(t, "ConvNet2")
 	require.Equal(t, []net2net.Action{{Kind: "deepen", Target: "conv1"}, {Kind: "deepen", Target: "conv2"},

@@ -94,7 +94,7 @@ func TestWeightsOfTheOriginal(t *testing.T) {
 	assert.ErrorContains(t, err, "trainer.weights a has no known extension")
 }
 
-// originalWith is a job of the original's with more in it.
+// originalWith returns a job of the original with additional lines.
 func originalWith(top, scheduler, end string) string {
 	return top + "\n[runner]\nseed = 1\nfolder = \"a\"\nagent = \"RandomAgent\"\ntotal_episodes = 1\n[scheduler]\n" +
 		"running_time = 40\n" + scheduler +
@@ -103,7 +103,7 @@ func originalWith(top, scheduler, end string) string {
 
 func TestWhereTheOriginalStoppedLoweringTheRate(t *testing.T) {
 	for text, want := range map[string]float64{
-		"min_lr = 0.005": 0.01 * 0.9 * 0.9 * 0.9 * 0.9 * 0.9 * 0.9 * 0.9, // 0.0053 is above it, this is not
+		"min_lr = 0.005": 0.01 * 0.9 * 0.9 * 0.9 * 0.9 * 0.9 * 0.9 * 0.9, // 0.0053 is above min_lr, 0.0048 is not
 		"min_lr = 0.02":  0.01,                                           // never lowered
 		"min_lr = 0.25\noptimizer_args = {lr = 1}\nlearning_rate_decay = 0.5": 0.25,
 		"learning_rate_decay = 1": 1e-8,
@@ -167,7 +167,7 @@ func TestTheOriginalsFilesConvert(t *testing.T) {
 	assert.Equal(t, []int{40, 12, 10}, []int{learning, jobs, scenarios})
 }
 
-// assertOriginalWay checks that a translated job does what the original did.
+// assertOriginalWay checks that a translated job uses the original's options.
 func assertOriginalWay(t *testing.T, j *config.Job) {
 	o := j.Options()
 	assert.Equal(t, 0.01, o.Optimizer.LR)
@@ -185,8 +185,7 @@ func assertOriginalWay(t *testing.T, j *config.Job) {
 	assert.Equal(t, "v100-original", p.Name)
 }
 
-// assertOriginalScenario checks that a translated scenario tries what the original
-// tried.
+// assertOriginalScenario checks that a translated scenario tries the original's sequences.
 func assertOriginalScenario(t *testing.T, path string, made *Translation) {
 	m, err := parseScenario(path, made.Text)
 	require.NoError(t, err, path)
@@ -232,7 +231,7 @@ func TestSimulationsOfTheOriginalAreTranslated(t *testing.T) {
 	}
 }
 
-// assertOriginalLearning checks that a policy learns as the original's did.
+// assertOriginalLearning checks that a translated policy learns with the original's options.
 func assertOriginalLearning(t *testing.T, path string, made *Translation) {
 	assert.Contains(t, made.Warnings, "agent.decay_freq = 500 had no effect: the original never read it", path)
 	l := policyfile.New()
@@ -292,8 +291,7 @@ func TestLearningFilesThatAreNotTheOriginals(t *testing.T) {
 	}
 }
 
-// The original's files are learned from as they are, where the tables and policies
-// that they name are there.
+// The original's learning files are read after conversion, if the tables and policies that they name exist.
 func TestTheOriginalsLearningIsRead(t *testing.T) {
 	if _, err := os.Stat(originals); err != nil {
 		t.Skip("left out: the original's files are not beside the tree")
@@ -328,8 +326,8 @@ func TestTheOriginalsLearningIsRead(t *testing.T) {
 		"%d name tables or policies that were not published", read, missing)
 }
 
-// The ten scenarios of the original's are what its own files are translated into, but
-// for the weights that users need to have, and where things lie.
+// The ten original scenarios equal conversions of the original's own files, except for paths and weights, which users
+// must provide.
 func TestScenariosOfTheOriginalAreItsOwn(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(originals, "simulation/convnet?/*.toml"))
 	require.NoError(t, err)

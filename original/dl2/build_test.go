@@ -10,7 +10,7 @@ import (
 	"graft/original/dl2"
 )
 
-// flatTable is a speed table of one speed for all counts, by which a job does an epoch a second.
+// flatTable is a speed table with the same speed for all counts: a job does one epoch per second.
 func flatTable() elastic.Table {
 	rows := make([][]float64, 20)
 	for p := range rows {
@@ -21,7 +21,7 @@ func flatTable() elastic.Table {
 	return elastic.Table{"m": rows}
 }
 
-// small is a study of jobs of two slots of 100 seconds each on four nodes of one bundle.
+// small returns a study of jobs that take two slots of 100 seconds each, on four nodes with room for one bundle each.
 func small(jobs int) elastic.Study {
 	s := elastic.Study{
 		Types: []elastic.JobType{{Name: "m", Worker: elastic.Resources{1, 1}, Server: elastic.Resources{1, 0},
@@ -34,7 +34,7 @@ func small(jobs int) elastic.Study {
 	return s
 }
 
-// certain is a policy's probability of one action.
+// certain returns probabilities with all weight on one action; a negative action counts from the end.
 func certain(e *dl2.Env, action int) []float64 {
 	p := make([]float64, e.Window.Actions())
 	p[(action+len(p))%len(p)] = 1
@@ -47,7 +47,7 @@ func env(t *testing.T, s elastic.Study, o dl2.EnvOptions, random *numpy.Random) 
 	return e
 }
 
-// step observes and takes a step.
+// step observes the environment and takes one step.
 func step(t *testing.T, e *dl2.Env, p []float64) dl2.Taken {
 	e.Observe()
 	taken, err := e.Step(p)

@@ -10,8 +10,8 @@ import (
 	"graft/original/dl2"
 )
 
-// A slot draws a number of workers and a ratio, each action one number, and each job that trains with servers
-// and recorded speeds one for its error, which changes its progress.
+// A slot draws a number of workers and a ratio, and each action draws one number. Each job that trains with servers and
+// recorded speeds draws one number for its error, which changes its progress.
 func TestDrawsOfSpeedErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(s *elastic.Study)
@@ -51,7 +51,7 @@ func TestDrawsOfSpeedErrors(t *testing.T) {
 	}
 }
 
-// Without servers a job has one action and begins a slot without tasks; without bundles it has two.
+// Without servers a job has one action and starts a slot without tasks. With separate workers and servers it has two.
 func TestActionsOfOtherForms(t *testing.T) {
 	s := small(3)
 	s.Options.AllReduce = true
@@ -86,8 +86,7 @@ func workersOf(e *dl2.Env) (all []int) {
 	return all
 }
 
-// A state in which nothing is allowed or likely ends the slot without an action, and an episode is cut behind
-// its last slot.
+// A state without an allowed or likely action ends the slot without an action. An episode is cut after its last slot.
 func TestSlotsWithoutActions(t *testing.T) {
 	e := env(t, small(1), dl2.EnvOptions{MostSlots: 2, ShapeOptions: dl2.ShapeOptions{NoStart: true}}, numpy.New(1))
 	for k := range 3 {
@@ -104,7 +103,7 @@ func TestSlotsWithoutActions(t *testing.T) {
 	require.Equal(t, -1, step(t, e, certain(e, 0)).Action, "the only job is at its maximum")
 }
 
-// The share that jobs did in a slot, and its mean over those that ran, are rewards of actions.
+// Rewards of actions include a job's progress in a slot, and the mean progress of the jobs that ran.
 func TestGainsOfJobs(t *testing.T) {
 	e := env(t, small(5), dl2.EnvOptions{Likeliest: true}, numpy.New(1))
 	e.Observe()
@@ -115,8 +114,8 @@ func TestGainsOfJobs(t *testing.T) {
 	require.InDelta(t, 0.5, e.Gain(nil), 1e-12)
 }
 
-// Training without servers and with analytic speeds ends slots at times once all jobs have more
-// workers than the slot's draw; with recorded speeds it replaces nothing.
+// Training without servers and with analytic speeds sometimes ends a slot once all jobs have more workers than the
+// slot's draw. With recorded speeds, injection replaces nothing.
 func TestInjectedEnds(t *testing.T) {
 	for _, analytic := range []bool{true, false} {
 		s := small(1)
@@ -143,7 +142,7 @@ func TestInjectedEnds(t *testing.T) {
 	}
 }
 
-// Even draws take any action that is not unlikely beyond measure.
+// Even draws can choose any action whose probability is not negligible.
 func TestEvenDraws(t *testing.T) {
 	random, seen := numpy.New(3), map[int]int{}
 	for range 300 {

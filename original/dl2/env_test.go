@@ -19,7 +19,7 @@ import (
 	"graft/original/dl2"
 )
 
-// recorded is a file of the reference, or skips the test where there is none.
+// recorded reads a file of the reference, or skips the test if the file does not exist.
 func recorded(t testing.TB, name string, into any) {
 	text, err := os.ReadFile("../../../shared/reference/dl2/" + name)
 	if err != nil {
@@ -28,7 +28,7 @@ func recorded(t testing.TB, name string, into any) {
 	require.NoError(t, json.Unmarshal(text, into))
 }
 
-// recordedStudy is a workload of the reference.
+// recordedStudy returns a workload of the reference.
 func recordedStudy(t testing.TB, config string, seed int) elastic.Study {
 	var types struct {
 		Models  []string            `json:"models"`
@@ -64,8 +64,8 @@ type recordedEpisode struct {
 	Makespan     float64
 }
 
-// Under a uniform policy states, actions, rewards and completions are the published environment's, draw
-// for draw, in training and validation.
+// Under a uniform policy, states, actions, rewards and completions equal the published environment's, draw for draw, in
+// training and validation.
 func TestPublishedEnvironment(t *testing.T) {
 	var file struct{ Runs []recordedEpisode }
 	recorded(t, "golden/rl_golden.json", &file)

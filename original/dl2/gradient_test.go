@@ -18,7 +18,7 @@ func TestMeanGradient(t *testing.T) {
 		figures: map[string]float64{"reward": 1.5}}, g)
 }
 
-// Rewards of the actions of a slot, whose last one ended it.
+// Each reward rule assigns rewards to the actions of a slot, and the last action ends the slot.
 func TestRewardsOfActions(t *testing.T) {
 	j := &elastic.Job{}
 	for rule, want := range map[string][]float64{
@@ -35,7 +35,7 @@ func TestRewardsOfActions(t *testing.T) {
 	}
 }
 
-// Even draws become rarer with updates, for later agents more slowly.
+// Epsilon falls with updates, and more slowly for later agents.
 func TestEpsilonFalls(t *testing.T) {
 	a := &agent{course: &course{}}
 	require.Zero(t, a.epsilon())

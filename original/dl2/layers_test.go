@@ -12,7 +12,7 @@ import (
 	"graft/original/dl2"
 )
 
-// Gradients of all forms of networks are those of finite differences.
+// The gradients of all forms of networks equal finite differences.
 func TestGradientsOfForms(t *testing.T) {
 	for _, o := range []dl2.ShapeOptions{
 		{}, {NoAffine: true, Layers: 2}, {FirstTanh: true}, {Front: dl2.ByJob},
@@ -26,7 +26,7 @@ func TestGradientsOfForms(t *testing.T) {
 				n, err := dense.New(6*3, random, o.Stack(6, 3, value)...)
 				require.NoError(t, err)
 				require.Equal(t, map[bool]int{false: 10, true: 1}[value], n.Outputs())
-				for _, p := range n.Params { // far from the small first weights, which hide errors
+				for _, p := range n.Params { // larger than the small initial weights, which hide errors
 					for k := range p {
 						p[k] += 0.3 * random.NormFloat64()
 					}
@@ -68,7 +68,7 @@ func requireGradients(t *testing.T, n *dense.Network, random *rand.Rand) {
 	}
 }
 
-// A layer for each job sees its column alone, and a layer for each row that row alone.
+// A layer per job reads only the job's column, and a layer per row reads only the row.
 func TestFirstLayersSeeTheirPart(t *testing.T) {
 	for front, same := range map[string]func(input, output int) bool{
 		dl2.ByJob:       func(input, output int) bool { return input%4 == output/6 },

@@ -13,7 +13,7 @@ import (
 	"graft/original/dl2"
 )
 
-// flat is a tensor of any rank as its values in order.
+// flat holds the values of a tensor of any rank in order.
 type flat []float64
 
 func (f *flat) UnmarshalJSON(text []byte) error {
@@ -70,7 +70,7 @@ var golden struct {
 	Adam struct{ Params []flat } `json:"adam_two_steps_rl_grads"`
 }
 
-// tolerance is that of float64 sums in another order.
+// tolerance allows for float64 sums in another order.
 const tolerance = 1e-11
 
 func network(t *testing.T, outputs int, params []flat) *dense.Network {
@@ -88,7 +88,7 @@ func equal(t *testing.T, want []flat, got [][]float64, what string) {
 	}
 }
 
-// Outputs, losses, gradients and two steps of Adam are those of the published graphs.
+// Outputs, losses, gradients and two steps of Adam equal the published graphs' results.
 func TestNetworksAndLosses(t *testing.T) {
 	text, err := os.ReadFile("../../../shared/reference/dl2/golden/nn_golden.json")
 	if err != nil {
@@ -110,7 +110,7 @@ func TestNetworksAndLosses(t *testing.T) {
 		"Absolute_Difference": golden.AD} {
 		labels := make([]float64, len(p))
 		for k, at := range want.Labels {
-			if at >= 0 { // else the job is outside the window
+			if at >= 0 { // a negative label is a job outside the window
 				labels[13*k+at] = 1
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"graft/original/dl2"
 )
 
-// Priorities, draws and weights are those of the published memory.
+// Priorities, draws and weights equal the published memory's.
 func TestPublishedMemory(t *testing.T) {
 	var file struct {
 		Per struct {
@@ -61,8 +61,8 @@ func TestPublishedMemory(t *testing.T) {
 	}
 }
 
-// Even draws are the choice of NumPy among the transitions from the oldest to the newest, with weights of
-// one and from a full memory.
+// Even draws choose as NumPy does among the transitions from oldest to newest, with weights of one, and only from a
+// full memory.
 func TestEvenMemory(t *testing.T) {
 	var file struct {
 		Want struct {
@@ -75,14 +75,14 @@ func TestEvenMemory(t *testing.T) {
 		random.Float64()
 	}
 	for _, r := range [][3]int{{8, 1, 16}, {8, 3, 8}, {8, 0, 5}, {8, 0, 8}, {8, 1, 100_000}, {4, 90, 110}} {
-		for range r[0] { // what the recorded generator drew before
+		for range r[0] { // draws that the recorded generator made before
 			random.IntN(r[1], r[2])
 		}
 	}
 	random.Choice(20, 20)
 	m, err := dl2.NewMemory[int](dl2.MemoryOptions{Capacity: 8192, Even: true, EvictLeast: true})
 	require.NoError(t, err)
-	const before = 100 // that are gone
+	const before = 100 // transitions already evicted
 	for k := range before + 8192 {
 		require.Equal(t, k >= 8192, m.Full())
 		require.NoError(t, m.Store(k-before, float64(k)))
@@ -97,7 +97,7 @@ func TestEvenMemory(t *testing.T) {
 	require.Equal(t, 1.0, m.Priority(d.Places[0]))
 }
 
-// The smallest priority makes room in a full memory, wherever it is.
+// A full memory evicts the transition with the smallest priority, at any position.
 func TestMemoryEvictsTheLeast(t *testing.T) {
 	m, err := dl2.NewMemory[int](dl2.MemoryOptions{Capacity: 3, EvictLeast: true})
 	require.NoError(t, err)

@@ -16,7 +16,7 @@ import (
 	"graft/torch/weights"
 )
 
-// trained is a trainer after its imitation, or some updates of it.
+// trained returns a trainer after the given number of updates.
 func trained(t *testing.T, o dl2.Options, updates int) *dl2.Trainer {
 	study, generate, validation := tiny(t, nil)
 	trainer, err := dl2.NewTrainer(study, generate, validation, o)
@@ -27,7 +27,7 @@ func trained(t *testing.T, o dl2.Options, updates int) *dl2.Trainer {
 	return trainer
 }
 
-// meanJCT is that of a scheduler over workloads, with the faults of the original.
+// meanJCT returns a scheduler's mean completion time over workloads, with the original's quirks.
 func meanJCT(t *testing.T, all []elastic.Study, kind elastic.Kind) (mean float64) {
 	for _, s := range all {
 		s.Options.Scaling, s.Options.Quirks = elastic.NoScaling, elastic.Compatible().Quirks
@@ -38,8 +38,8 @@ func meanJCT(t *testing.T, all []elastic.Study, kind elastic.Kind) (mean float64
 	return mean
 }
 
-// A policy that takes its likeliest actions has the same times as a scheduler as in the validation
-// of its training, from its file too.
+// A policy that takes its likeliest actions has the same completion times as a scheduler and in validation, also when
+// read from its file.
 func TestPolicyAsScheduler(t *testing.T) {
 	o := quick()
 	o.Validation.Likeliest, o.Workloads.MostSlots = true, 1<<20
@@ -78,7 +78,7 @@ func TestPolicyAsScheduler(t *testing.T) {
 	}
 }
 
-// The best policy of a training's validations is the one that had the least mean JCT there.
+// The best policy of a training is the one with the lowest mean JCT in validation.
 func TestBestPolicy(t *testing.T) {
 	o := quick()
 	o.Validation = dl2.ValidationOptions{Every: 4, Likeliest: true}
@@ -99,8 +99,8 @@ func TestBestPolicy(t *testing.T) {
 	}
 }
 
-// Imitation comes near its teacher, from where chance is far from it. The absolute difference is left out:
-// it learns the likeliest action alone, which starves jobs.
+// Imitation comes close to its teacher from a random start. The absolute difference is left out: it learns only the
+// likeliest action, which starves jobs.
 func TestImitationComesNearItsTeacher(t *testing.T) {
 	study, generate, validation := tiny(t, nil)
 	teacher, err := schedulers.Named("optimus")
@@ -129,7 +129,7 @@ func TestImitationComesNearItsTeacher(t *testing.T) {
 	}
 }
 
-// Reinforcement alone finds good actions, without help of rules.
+// Reinforcement learning alone finds good actions, without imitation of rules.
 func TestReinforcementLearns(t *testing.T) {
 	o := quick()
 	o.Supervised.Steps, o.Reinforced.Steps, o.Reinforced.Batch, o.Reinforced.Rate, o.Validation.Every = -1, 400,
@@ -148,7 +148,7 @@ func TestReinforcementLearns(t *testing.T) {
 	require.Less(t, last.MeanJCT, 0.6*first.MeanJCT)
 }
 
-// A policy keeps the rules of all schedulers, with the faults of the original and without.
+// A policy satisfies the invariants of all schedulers.
 func TestPolicyIsAScheduler(t *testing.T) {
 	kind := trained(t, quick(), 5).Policy().Scheduler("learned", dl2.SchedulerOptions{Seed: 1})
 	held := 0

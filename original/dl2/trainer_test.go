@@ -20,7 +20,7 @@ import (
 	"graft/torch/weights"
 )
 
-// tiny is a cluster of three job types, and workloads of six jobs.
+// tiny returns a cluster with three job types, workload options, and validation workloads of six jobs.
 func tiny(t *testing.T, change func(o *elastic.Options)) (elastic.Study, elastic.GenerateOptions, []elastic.Study) {
 	r := rand.New(rand.NewPCG(4, 4))
 	s := elastic.Study{Options: elastic.Options{Nodes: 5, Most: 4}}
@@ -45,7 +45,7 @@ func tiny(t *testing.T, change func(o *elastic.Options)) (elastic.Study, elastic
 	return s, g, validation
 }
 
-// quick are options of a training of a second.
+// quick returns the options of a training that takes a second.
 func quick() dl2.Options {
 	o := dl2.Options{Agents: 1}
 	o.Shape.Size, o.Shape.Neurons = 4, 8
@@ -55,7 +55,7 @@ func quick() dl2.Options {
 	return o
 }
 
-// forms are trainings that differ in what they keep.
+// forms holds trainings that differ in their saved state.
 var forms = map[string]struct {
 	options func(o *dl2.Options)
 	cluster func(o *elastic.Options)
@@ -92,7 +92,7 @@ func formed(t *testing.T, name string) *dl2.Trainer {
 	return trainer
 }
 
-// file is the whole state as bytes.
+// file returns the whole saved state as bytes.
 func file(t *testing.T, trainer *dl2.Trainer) []byte {
 	set, err := trainer.Save()
 	require.NoError(t, err)
@@ -107,7 +107,7 @@ func readFile(t *testing.T, text []byte) *weights.Set {
 	return set
 }
 
-// interrupted is a context that ends after a number of looks.
+// interrupted is a context that is cancelled after a number of checks.
 type interrupted struct {
 	context.Context
 	looks int
@@ -120,8 +120,8 @@ func (i *interrupted) Err() error {
 	return nil
 }
 
-// A training that is interrupted at random, saved and restored, before and after the hand-over, has in the
-// end the state to the bit of one that was not.
+// A training that is interrupted at random, saved and restored, before and after the hand-over, ends in the same state
+// to the bit as an uninterrupted one.
 func TestRestoredTrainings(t *testing.T) {
 	for name := range forms {
 		t.Run(name, func(t *testing.T) {
@@ -171,7 +171,7 @@ func tensors(t *testing.T, trainer *dl2.Trainer, prefix string) (all []float64) 
 	return all
 }
 
-// The policy's parameters are the tensors policy.0, policy.1 and so on; moments have longer names.
+// parameters returns the tensors PREFIX.0, PREFIX.1 and so on; moments have longer names.
 func parameters(t *testing.T, trainer *dl2.Trainer, prefix string) (all []float64) {
 	for k := range 10 {
 		all = append(all, tensors(t, trainer, fmt.Sprintf("%s.%d", prefix, k))...)
@@ -203,14 +203,14 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
-// Agents act with the weights of their last gradient: those before the last update of all, or, where
-// agents are asynchronous, those that were the newest behind their own last update.
+// Synchronous agents act with the weights before the last update of all agents. Asynchronous agents act with the newest
+// weights after their own last update.
 func TestAgentsActWithOldWeights(t *testing.T) {
 	trainer := formed(t, "agents")
 	for range 8 {
 		before := parameters(t, trainer, "policy")
 		require.NoError(t, trainer.Advance(t.Context()))
-		if _, reinforced := trainer.Updates(); reinforced > 0 { // the hand-over makes new agents
+		if _, reinforced := trainer.Updates(); reinforced > 0 { // the hand-over creates new agents
 			for k := range 3 {
 				require.Equal(t, before, parameters(t, trainer, fmt.Sprintf("agent%d.policy", k)))
 			}
@@ -232,7 +232,7 @@ func TestAgentsActWithOldWeights(t *testing.T) {
 	}
 }
 
-// Files of other trainings and damaged ones are errors, and none of them panics.
+// Files of other trainings and damaged files are errors, and none of them panics.
 func TestFilesThatAreNotRestored(t *testing.T) {
 	trainer := formed(t, "published")
 	for range 7 {
@@ -275,7 +275,7 @@ func TestFilesThatAreNotRestored(t *testing.T) {
 	}
 }
 
-// A gradient that is not a number ends in an error that names phase and update.
+// A gradient that is NaN is an error that names phase and update.
 func TestGradientThatIsNoNumber(t *testing.T) {
 	trainer := formed(t, "no servers")
 	for range 6 {

@@ -7,8 +7,7 @@ import (
 	"graft/torch/weights"
 )
 
-// Force learns from one sequence of actions as if they had been drawn, and returns the
-// objective.
+// Force learns from one given sequence of actions as if it had been drawn, and returns the objective.
 func (l *Learner) Force(actions []int) (objective float64, err error) {
 	var states []int32
 	state := int32(0)
@@ -33,7 +32,7 @@ func (l *Learner) Force(actions []int) (objective float64, err error) {
 	return objective, l.policy.Step(l.rule(), &l.at)
 }
 
-// Gradient returns the gradient of the last step, under the names of the parameters.
+// Gradient returns the gradient of the last step by parameter name.
 func (l *Learner) Gradient() (*weights.Set, error) {
 	set := &weights.Set{}
 	return set, l.add(set, "", torch.PolicyGradient)

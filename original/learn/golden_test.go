@@ -51,7 +51,7 @@ func publishedTree(t *testing.T, table, network string) (*learn.Tree, *vocab.Voc
 	return tree, words
 }
 
-// compareWeights holds a policy against a file of PyTorch's.
+// compareWeights compares a policy with a file written by PyTorch.
 func compareWeights(t *testing.T, l *learn.Learner, name string, tolerance float64) {
 	t.Helper()
 	want, err := weights.Read(files.OS{}, filepath.Join(reference, "golden", name), weights.Options{})
@@ -76,8 +76,7 @@ func compareWeights(t *testing.T, l *learn.Learner, name string, tolerance float
 	t.Logf("measured: %s apart by at most %.1g", name, worst)
 }
 
-// The free-running loop is the original's, episode by episode: actions,
-// probabilities, accuracies and objectives.
+// Free-running learning equals the original's, episode by episode: actions, probabilities, accuracies and objectives.
 func TestLearningTrace(t *testing.T) {
 	var want struct {
 		Seed     int64
@@ -118,8 +117,8 @@ func TestLearningTrace(t *testing.T) {
 	}))
 }
 
-// Five updates with the actions given are the original's: probabilities, objectives,
-// norms of the gradients, and the weights after them.
+// Five updates with given actions equal the original's: probabilities, objectives, gradient norms, and the weights
+// after them.
 func TestForcedUpdates(t *testing.T) {
 	var want struct {
 		LR    float64
@@ -174,7 +173,7 @@ func TestForcedUpdates(t *testing.T) {
 	}))
 }
 
-// sums adds up the values of a tensor, and their squares.
+// sums returns the sum of a tensor's values, and the sum of their squares.
 func sums(t *testing.T, w weights.Tensor) (sum, squares float64) {
 	values, err := w.Float64s()
 	require.NoError(t, err)

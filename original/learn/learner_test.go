@@ -19,8 +19,8 @@ import (
 	"graft/torch/weights"
 )
 
-// fourByThree is a tree of all sequences of three decisions among four actions, with the
-// shape of the original's: three blocks that can be deepened, and none.
+// fourByThree is a tree of all sequences of three decisions among four actions. It has the shape of the original's:
+// three blocks that can be deepened, and none.
 func fourByThree() (*learn.Tree, learn.Embedding) {
 	r := rand.New(rand.NewPCG(3, 3))
 	tree := &learn.Tree{Actions: 4}
@@ -68,7 +68,7 @@ func inScope(t *testing.T, body func(s *torch.Scope)) {
 	}))
 }
 
-// Published policies give the probabilities that they gave, at each temperature.
+// Published policies give the recorded probabilities at each temperature.
 func TestPublishedPolicies(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(reference, "golden/policy_forward.json"))
 	if err != nil {
@@ -117,7 +117,7 @@ func TestPublishedPolicies(t *testing.T) {
 	t.Logf("measured: probabilities of published policies apart by at most %.1g", worst)
 }
 
-// A policy that is saved and restored goes on to the bits, with every rule.
+// A learner that is saved and restored continues bit for bit, with every rule.
 func TestSavedLearnersGoOn(t *testing.T) {
 	for name, o := range map[string]learn.Options{
 		"as the original": {Temperature: 10},
@@ -174,8 +174,7 @@ func TestDamagedSavesAreRefused(t *testing.T) {
 	})
 }
 
-// The exact gradient finds the best sequence of a table; episodes make the policy
-// better than it was.
+// The exact gradient finds nearly the best sequence of a table, and episodes improve the policy.
 func TestLearnersLearn(t *testing.T) {
 	inScope(t, func(s *torch.Scope) {
 		tree, _ := fourByThree()
@@ -202,7 +201,7 @@ func TestLearnersLearn(t *testing.T) {
 	})
 }
 
-// Rates and temperatures fall when the original's did.
+// Rates and temperatures fall at the same episodes as in the original.
 func TestDecays(t *testing.T) {
 	inScope(t, func(s *torch.Scope) {
 		for hot, episodes := range map[float64]int{10: 22, 100: 44, 1000: 66} {

@@ -25,15 +25,14 @@ import (
 	"graft/torch"
 )
 
-// madeUp is a table of two decisions about ConvNet2, its tree and vectors for all
-// layers that occur.
+// madeUp returns a synthetic table of two decisions on ConvNet2, its tree, and vectors for all layers that occur.
 func madeUp(t *testing.T) (*tables.Table, *learn.Tree, learn.Embedding) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
 	s := tables.Scenario{Name: "made-up", Budget: 400, Decisions: 2, Actions: treetest.FourActions}
 	var records []tables.Record
 	for k := range 16 {
-		// The time of the second decision is that of the first action.
+		// The first action determines the time left at the second decision.
 		records = append(records, tables.Record{
 			Sequence: []string{treetest.FourActions[k/4], treetest.FourActions[k%4]},
 			Left:     []float64{330, 315 - float64(k/4)}, Accuracy: []float64{0.5 + 0.3*r.Float64()},
@@ -74,8 +73,8 @@ func TestTree(t *testing.T) {
 	require.Equal(t, table.Records[6].Mean(), tree.Accuracy[6])
 	require.Equal(t, tree.States[0].Tokens, tree.States[4].Tokens, "none changes nothing")
 	require.Len(t, tree.States[1].Tokens, len(tree.States[0].Tokens)+3)
-	// ConvNet2 has 10,474 weights that are drawn, and the original's surgery draws a
-	// convolution of 32 channels, a linear layer of one, or nothing.
+	// ConvNet2 has 10,474 random weights. The original's surgery draws a convolution of 32 channels, a linear layer of
+	// one, or nothing.
 	require.Equal(t, 10_474, tree.Discarded)
 	require.Equal(t, []int32{9248, 9248, 2, 0}, tree.States[0].Discarded)
 	require.Greater(t, e.Rows(), 8)
@@ -104,7 +103,7 @@ func TestTablesThatAreNoTrees(t *testing.T) {
 	require.ErrorContains(t, err, "not found")
 }
 
-// Tokens are the vocabulary's, behind token 0 where that was there.
+// Tokens equal the vocabulary's, after token 0 if the prefix is on.
 func TestVocabularyTokens(t *testing.T) {
 	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
 	require.NoError(t, err)
@@ -120,16 +119,16 @@ func TestVocabularyTokens(t *testing.T) {
 	require.Equal(t, append([]int32{0}, plain...), behind)
 }
 
-// unsynced does not wait for the disk: the tests here end processes, not machines.
+// unsynced skips syncs to disk: these tests kill processes, not machines.
 type unsynced = tabletest.Unsynced
 
-// errKilled ends a process in these tests: nothing is done after it.
+// errKilled stands for the death of a process.
 var errKilled = errors.New("killed")
 
-// killedRecorder is a recorder whose process is killed at one of its calls, before it or after.
+// killedRecorder is a recorder whose process is killed before or after one of its calls.
 type killedRecorder struct {
 	*learn.Folder
-	calls *int // that are left
+	calls *int // remaining steps; each call has two
 }
 
 func (m killedRecorder) count(call func() error) error {
@@ -157,7 +156,7 @@ func (m killedRecorder) Save(l *learn.Learner) error {
 	return m.count(func() error { return m.Folder.Save(l) })
 }
 
-// studyRun is a run folder in which a study goes on until it is done.
+// studyRun is a run folder of a study that is resumed until it is done.
 type studyRun struct {
 	t       *testing.T
 	fsys    files.FS
@@ -166,7 +165,7 @@ type studyRun struct {
 	folder  *learn.Folder
 }
 
-// goOn works until so many calls of the recorder, or to the end where that is zero.
+// goOn resumes the study until the given step of the recorder, or to the end if calls is zero.
 func (c *studyRun) goOn(ctx context.Context, calls int, look func(*learn.Learner)) (*learn.StudyOutcome, error) {
 	table, tree, e := madeUp(c.t)
 	var outcome *learn.StudyOutcome
@@ -199,7 +198,7 @@ func (c *studyRun) goOn(ctx context.Context, calls int, look func(*learn.Learner
 	})
 }
 
-// digest returns all output of a study: its tables and its policy.
+// digest resumes a study and returns all its output: its tables and its policy.
 func (c *studyRun) digest(calls int) string {
 	text := ""
 	_, err := c.goOn(context.Background(), calls, func(l *learn.Learner) {
@@ -217,8 +216,7 @@ var variants = map[string]learn.Options{
 	"exact":           {Episodes: 120, Rule: learn.Exact},
 }
 
-// A study that is killed at any call of its recorder, again and again, ends with the bits
-// of one that is not.
+// A study that is killed repeatedly, at any call of its recorder, writes the same bits as an uninterrupted one.
 func TestStudiesSurviveKills(t *testing.T) {
 	r, kills := rand.New(rand.NewPCG(4, 4)), 0
 	for name, o := range variants {
@@ -240,7 +238,7 @@ func TestStudiesSurviveKills(t *testing.T) {
 	t.Logf("measured: %d kills", kills)
 }
 
-// Whatever goes wrong with a write, a study ends the same once the disk is well again.
+// After any failed write, a resumed study ends with the same result.
 func TestStudiesSurviveFaultyDisks(t *testing.T) {
 	o := variants["as the original"]
 	want := (&studyRun{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "whole"), options: o}).digest(0)
@@ -261,7 +259,7 @@ func TestStudiesSurviveFaultyDisks(t *testing.T) {
 	require.Greater(t, failed, 16)
 }
 
-// A stopped study returns an error, and continues to the same result.
+// A cancelled study returns an error, and continues to the same result.
 func TestStudiesStop(t *testing.T) {
 	o := variants["as the original"]
 	want := (&studyRun{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "whole"), options: o}).digest(0)

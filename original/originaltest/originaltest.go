@@ -19,7 +19,7 @@ import (
 
 // Files holds the paths of a generated table and its vocabulary.
 type Files struct {
-	Table string // path of the table, data.pkl
+	Table string // path of data.pkl
 	// path of the vocabulary file made-up.ids.pkl; the file of its vectors is in the same folder
 	Vocabulary string
 }

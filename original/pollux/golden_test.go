@@ -11,7 +11,7 @@ import (
 	"graft/cluster/adaptive"
 )
 
-// golden is a recorded run: of each job, and of the rounds in which allocations changed.
+// golden is a recorded run: its jobs, and the rounds in which allocations changed.
 type golden struct {
 	Workload string
 	Rounds   int `json:"rounds_run"`
@@ -24,7 +24,7 @@ type golden struct {
 	Changes []change `json:"rounds"`
 }
 
-// change has the allocations that changed in a round.
+// change holds the allocations that changed in a round.
 type change struct {
 	clock       float64
 	allocations map[string][]adaptive.Share
@@ -46,7 +46,7 @@ func (c *change) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// recorder notes the rounds in which allocations change.
+// recorder records the rounds in which allocations change.
 type recorder struct {
 	last map[string][]adaptive.Share
 	list []change
@@ -76,7 +76,7 @@ func (r *recorder) note(w *adaptive.World, active []*adaptive.Job) {
 	r.last = now
 }
 
-// Every change of an allocation is the recorded one, and every figure of a job is, to the last bit.
+// Every change of an allocation and every figure of a job equals the recorded one, to the last bit.
 func TestRecordedRounds(t *testing.T) {
 	apps := applications(t)
 	for _, name := range []string{"tiresias-0.5", "tiresias-1.0", "optimus-0.5", "optimus-1.0"} {
@@ -104,7 +104,7 @@ func TestRecordedRounds(t *testing.T) {
 	}
 }
 
-// Runs with other clusters, rounds and interference end each job at the recorded second.
+// With other clusters, rounds and interference, each job ends at the recorded second.
 func TestRecordedOptions(t *testing.T) {
 	apps := applications(t)
 	var options struct {

@@ -10,13 +10,13 @@ import (
 	"graft/internal/stat"
 )
 
-// published holds the means of a published experiment; those of two workloads are held out.
+// published holds the means of a published experiment; the means of two workloads are held out.
 type published struct {
 	Mean float64
 	Avgs map[string]float64
 }
 
-// The scheduler goodput has lower means than the published ones of Pollux at each load.
+// The scheduler goodput has a lower mean than published Pollux at each load.
 func TestGoodputBelowPollux(t *testing.T) {
 	if os.Getenv("GRAFT_LONG") == "" {
 		t.Skip("left out: minutes of a processor; set GRAFT_LONG=1")
@@ -47,7 +47,7 @@ func TestGoodputBelowPollux(t *testing.T) {
 	}
 }
 
-// One workload of the smallest load: the same in seconds.
+// The same holds for one workload of the lowest load, a check that takes seconds.
 func TestGoodputBelowPolluxOnce(t *testing.T) {
 	apps := applications(t)
 	var results map[string]published

@@ -14,7 +14,7 @@ import (
 	"graft/internal/stat"
 )
 
-// tolerance is the difference of a mean that the authors of Pollux call acceptable.
+// tolerance is the relative difference of a mean that the authors of Pollux call acceptable.
 const tolerance = 0.05
 
 // setting is a published experiment with Pollux.
@@ -25,7 +25,7 @@ type setting struct {
 	mixed        bool
 }
 
-// settings are all published experiments with Pollux.
+// settings holds all published experiments with Pollux.
 var settings = []setting{
 	{name: "jobload/pollux-0.5", load: "0.5"}, {name: "jobload/pollux-1.0", load: "1.0"},
 	{name: "jobload/pollux-1.5", load: "1.5"}, {name: "jobload/pollux-2.0", load: "2.0"},
@@ -38,7 +38,7 @@ var settings = []setting{
 
 func workloadName(k int) string { return fmt.Sprintf("workload-%d", k+1) }
 
-// run returns the mean completion time of a workload.
+// run returns the mean completion time of a workload, and the gaps to the bound.
 func (s setting) run(t testing.TB, apps map[string]*adaptive.Application, workload int, kind adaptive.Kind,
 	quirks cluster.Quirks) (mean float64, gaps []float64) {
 	t.Helper()
@@ -53,7 +53,7 @@ func (s setting) run(t testing.TB, apps map[string]*adaptive.Application, worklo
 	return stat.Mean(times), w.Gaps()
 }
 
-// compare checks the mean of all workloads under Pollux with a seed.
+// compare checks the mean over all workloads under Pollux with a seed.
 func (s setting) compare(t *testing.T, seed uint64, want float64) {
 	kind := adaptive.PolluxOptions{Seed: seed, Mixed: s.mixed}.Kind()
 	var means []float64
@@ -67,8 +67,8 @@ func (s setting) compare(t *testing.T, seed uint64, want float64) {
 	require.Less(t, math.Abs(mean/want-1), tolerance)
 }
 
-// The means of Pollux over eight workloads are those of its authors, with each of five seeds, at each load, length of
-// a round and cost of interference.
+// The means of Pollux over eight workloads match its authors' means, with each of five seeds, at each load, round
+// length and cost of interference.
 func TestPublishedMeansOfPollux(t *testing.T) {
 	if os.Getenv("GRAFT_LONG") == "" {
 		t.Skip("left out: two hours of a processor; set GRAFT_LONG=1, with -timeout 4h; -run .../seed-0 is a fifth")
@@ -86,7 +86,7 @@ func TestPublishedMeansOfPollux(t *testing.T) {
 	}
 }
 
-// One workload of the smallest load has the published mean, and the same one again.
+// One workload of the lowest load has the published mean.
 func TestMeanOfPollux(t *testing.T) {
 	if os.Getenv("GRAFT_LONG") == "" {
 		t.Skip("left out: the mean over all workloads of Pollux; set GRAFT_LONG=1")

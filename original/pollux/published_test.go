@@ -21,7 +21,7 @@ import (
 
 const reference = "../../../shared/reference/pollux"
 
-// applications reads the published applications; without them the test is left out.
+// applications reads the published applications, or skips the test.
 func applications(t testing.TB) map[string]*adaptive.Application {
 	t.Helper()
 	if _, err := os.Stat(reference); os.IsNotExist(err) {
@@ -46,7 +46,7 @@ func study(t testing.TB, apps map[string]*adaptive.Application, workload string,
 	return adaptive.Study{Jobs: jobs, Options: adaptive.Options{Quirks: cluster.QuirksOf(kind.Quirks)}}
 }
 
-// Each job ends at the second at which it ended in the published runs.
+// Each job ends at the same second as in the published runs.
 func TestPublishedCompletionTimes(t *testing.T) {
 	apps := applications(t)
 	var published map[string]struct{ JCTs map[string]map[string]float64 }
@@ -76,7 +76,7 @@ func TestPublishedCompletionTimes(t *testing.T) {
 	}
 }
 
-// Jobs of other traces train the applications that the paper has for their sizes.
+// Jobs of other traces train the applications that the paper assigns to their sizes.
 func TestSizesOfApplications(t *testing.T) {
 	apps := applications(t)
 	var jobs []trace.Job

@@ -11,7 +11,7 @@ import (
 	"graft/cluster/schedulers"
 )
 
-// A single job takes as long under a rigid scheduler as under Tiresias, up to Tiresias' rounds and to whole seconds.
+// A single job takes as long under a rigid scheduler as under Tiresias, within two seconds for rounds and rounding.
 func TestRigidJobsTakeAsLong(t *testing.T) {
 	apps := applications(t)
 	kind, err := adaptive.Named("tiresias")

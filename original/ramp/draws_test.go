@@ -26,7 +26,7 @@ func read(t *testing.T, path string, v any) {
 	require.NoError(t, json.Unmarshal(data, v))
 }
 
-// Distributions draw as recorded.
+// Distributions draw the recorded values.
 func TestDistributions(t *testing.T) {
 	var golden struct {
 		RNG struct {
@@ -98,7 +98,7 @@ func TestDistributions(t *testing.T) {
 	}
 }
 
-// The seed of each recorded episode determines its jobs, except with a random agent, whose draws come in between.
+// The seed of each recorded episode determines its jobs. A random agent is the exception: its draws come in between.
 func TestArrivals(t *testing.T) {
 	paths, err := filepath.Glob(filepath.FromSlash(recordings + "ep_*.json"))
 	require.NoError(t, err)
@@ -106,7 +106,7 @@ func TestArrivals(t *testing.T) {
 		var e Episode
 		read(t, path, &e)
 		if e.Agent == "random" || strings.HasSuffix(path, "betaD.json") {
-			continue // its episodes are played; and those of B are as slow to draw
+			continue // other tests play the random agent; betaD is slow to draw
 		}
 		d, err := e.draws()
 		require.NoError(t, err)

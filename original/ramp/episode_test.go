@@ -16,7 +16,7 @@ import (
 	"graft/original/ramp"
 )
 
-// played holds the recorded results of an episode, beside its inputs.
+// played holds the recorded results of an episode, next to its inputs.
 type played struct {
 	Name  string `json:"name"`
 	Steps []struct {
@@ -91,7 +91,7 @@ func requireEpisode(t *testing.T, episode *ramp.Episode, want *played) {
 		require.Equal(t, step.Action, degree, "job %d", k)
 		require.NoError(t, world.Decide(degree))
 		require.Equal(t, step.Done, world.Waiting() == nil)
-		if step.Done { // jobs that run at the end were taken off their servers
+		if step.Done { // jobs that run at the end have already left their servers
 			continue
 		}
 		require.Equal(t, step.JCT != nil, job.Run != nil, "job %d: %s", k, job.Cause)
@@ -170,7 +170,7 @@ func requireLog(t *testing.T, events []fabric.Event, log map[string][]any) {
 	}
 }
 
-// requireClose compares a number as recorded, within one part in 10^9.
+// requireClose compares a number with the recorded one, within one part in 10^9.
 func requireClose(t *testing.T, want any, got float64, name string) {
 	t.Helper()
 	if list, ok := want.([]any); ok {

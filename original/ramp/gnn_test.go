@@ -12,7 +12,7 @@ import (
 	"graft/learn"
 )
 
-// The network of PAC-ML gives the logits, probabilities and values that the original gave.
+// The network of PAC-ML gives the original's logits, probabilities and values.
 func TestPolicyGoldens(t *testing.T) {
 	var sets []policyGolden
 	recorded(t, "gnn.json", &sets)
@@ -103,7 +103,7 @@ func near(t *testing.T, want, got []float64) {
 	}
 }
 
-// load sets the parameters: matrices of the original have a row for each output.
+// load sets the parameters; the original's matrices have a row for each output.
 func (s *policyGolden) load(t *testing.T, agent *learn.GraphNet) {
 	params, at := agent.Params(), 0
 	next := func(net, name string) {

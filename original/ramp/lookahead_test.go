@@ -16,7 +16,7 @@ import (
 	"graft/original/ramp"
 )
 
-// lookahead is a step as recorded.
+// lookahead is a recorded step.
 type lookahead struct {
 	Set string `json:"set"`
 	Cfg struct {
@@ -177,7 +177,7 @@ func sum(n int, row func(k int) string) string {
 	return hex.EncodeToString(hash[:])
 }
 
-// python writes a float as Python does.
+// python formats a float as Python does.
 func python(x float64) string {
 	if a := math.Abs(x); x == 0 || a >= 1e-4 && a < 1e16 {
 		text := strconv.FormatFloat(x, 'f', -1, 64)

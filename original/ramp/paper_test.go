@@ -9,10 +9,10 @@ import (
 	"graft/original/ramp"
 )
 
-// small are the networks of the paper's experiments, in the order of the pool.
+// small lists the networks of the paper's experiments, in the order of the pool.
 var small = []string{"alexnet", "gnmt", "resnet18", "squeezenet1_0", "vgg16"}
 
-// paperStudy makes an episode of the paper's size: 1,001 jobs, one every 1,000 s, on 32 servers.
+// paperStudy returns an episode of the paper's size: 1,001 jobs, one every 1,000 s, on 32 servers.
 func paperStudy(t testing.TB, arrivals [][3]any) *fabric.Study {
 	t.Helper()
 	s := &fabric.Study{
@@ -69,7 +69,7 @@ func TestPaperScaleIsThatOfTheSimulator(t *testing.T) {
 	}
 }
 
-// rewardsOf plays an episode and returns the sum of its rewards: 1 for each job that was accepted, -1 for others.
+// rewardsOf plays an episode and returns the sum of its rewards: 1 for each accepted job, -1 for each other job.
 func rewardsOf(t *testing.T, w *fabric.World, d fabric.Decider) (sum float64) {
 	t.Helper()
 	reward := ramp.Reward{Kind: "job_acceptance", Success: 1, Fail: -1}

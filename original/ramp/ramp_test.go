@@ -17,7 +17,7 @@ import (
 // reference is the folder of recorded results.
 const reference = "../../../shared/reference/ramp/"
 
-// recorded reads a recorded result, or leaves the test out.
+// recorded reads a recorded result, or skips the test.
 func recorded(t *testing.T, name string, file any) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.FromSlash(reference + "golden/" + name))
@@ -40,7 +40,7 @@ func profile(t testing.TB, folder, name string) *graph.Profile {
 	return p
 }
 
-// summary is a graph as recorded.
+// summary is a recorded graph.
 type summary struct {
 	File     string  `json:"file"`
 	Steps    float64 `json:"num_training_steps"`

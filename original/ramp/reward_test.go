@@ -9,7 +9,7 @@ import (
 	"graft/original/ramp"
 )
 
-// variants are the rewards that were recorded.
+// variants holds the recorded rewards.
 var variants = map[string]ramp.Reward{
 	"job_acceptance":                  {Kind: "job_acceptance", Success: 1, Fail: -1},
 	"lookahead_default":               {Kind: "lookahead_job_completion_time", Factor: 1},
@@ -81,7 +81,7 @@ func TestObservationsAndRewards(t *testing.T) {
 
 func abs(x float64) float64 { return max(x, -x) }
 
-// requireGraphs compares what a policy reads of each network.
+// requireGraphs compares the features of each network that a policy reads.
 func requireGraphs(t *testing.T, e *rewarded, world *fabric.World) {
 	t.Helper()
 	for k := range world.Study().Models {

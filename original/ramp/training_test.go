@@ -29,7 +29,7 @@ func studyProfiles(t testing.TB) (all []*graph.Profile) {
 	return all
 }
 
-// Both methods go, and have the same bits again; PPO takes long.
+// Each learning method gives the same bits twice. PPO takes long.
 func TestTraining(t *testing.T) {
 	profiles := studyProfiles(t)
 	env, err := NewEnv("A", 0, profiles)
@@ -55,7 +55,7 @@ func TestTraining(t *testing.T) {
 	require.ErrorContains(t, err, `method "luck" is unknown`)
 }
 
-// Under the free environment a degree that cannot be chosen blocks the job.
+// Under the free environment, an action that is not allowed blocks the job.
 func TestFreeActions(t *testing.T) {
 	env, err := NewEnv("A", 0, studyProfiles(t))
 	require.NoError(t, err)

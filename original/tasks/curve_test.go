@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "learn the curves again; minutes")
 // curve holds the figures of one seed.
 type curve struct {
 	Points []tasks.Point `json:"curve"` // after each rollout
-	// Evaluation is that of the last policy with its likeliest actions.
+	// Evaluation is of the last policy, with its likeliest actions.
 	Evaluation evaluation `json:"deterministic_eval_200_episodes"`
 }
 
@@ -29,7 +29,7 @@ type evaluation struct {
 	Reward float64 `json:"mean_reward"`
 }
 
-// train learns with the defaults of Stable-Baselines3, which are ours.
+// train learns with the defaults of Stable-Baselines3, which are also graft's.
 func train(t require.TestingT, seed uint64, rollouts int) (c curve) {
 	m, err := tasks.LearnPPO(context.Background(), 4, seed, rollouts, func(p tasks.Point) error {
 		for _, v := range []*float64{&p.Reward, &p.Length, &p.ValueLoss, &p.Entropy, &p.KL, &p.Clipped, &p.Explained} {
@@ -45,13 +45,13 @@ func train(t require.TestingT, seed uint64, rollouts int) (c curve) {
 	return c
 }
 
-// curves is the file of curves of our seeds 1 to seeds.
+// curves holds the curves of seeds 1 to 16.
 const (
 	curves = "testdata/packing_curves.json"
 	seeds  = 16
 )
 
-// columns are the quantities of a point that both programs define alike.
+// columns holds the quantities of a point that both programs define alike.
 var columns = map[string]func(p tasks.Point) float64{
 	"reward":         func(p tasks.Point) float64 { return p.Reward },
 	"length":         func(p tasks.Point) float64 { return p.Length },
@@ -62,11 +62,10 @@ var columns = map[string]func(p tasks.Point) float64{
 	"explained":      func(p tasks.Point) float64 { return p.Explained },
 }
 
-// PPO learns as recorded runs of a statement of Stable-Baselines3's PPO in PyTorch do: their mean lies
-// in the prediction interval of our seeds, for each quantity in each part of learning and for the last
-// policy. Weights and draws come from generators that we do not have, so curves agree in distribution
-// only. The intervals together miss equal programs in 5% of cases (Bonferroni). All seeds are fixed, so
-// the test has one result.
+// PPO learns like recorded runs of a PyTorch version of Stable-Baselines3's PPO. The mean of the recorded runs lies in
+// the prediction interval of graft's seeds, for each quantity in each part of learning and for the last policy. The
+// generators of weights and draws differ, so curves agree only in distribution. Together, the intervals reject equal
+// programs in 5% of cases (Bonferroni). All seeds are fixed, so the result is deterministic.
 func TestPPOLearnsAsStableBaselines3(t *testing.T) {
 	t.Parallel()
 	ours := readCurves(t)
@@ -92,8 +91,8 @@ func TestPPOLearnsAsStableBaselines3(t *testing.T) {
 	predicts(t, ours, theirs, miss, func(c curve) float64 { return c.Evaluation.Reward }, "reward of the last policy")
 }
 
-// predicts requires that the mean of another sample lies in the prediction interval of ours, of
-// normal values with one variance (Hahn and Meeker, Statistical Intervals, 1991, section 4.2).
+// predicts checks that the mean of another sample lies in the prediction interval of ours, for normal values with one
+// variance (Hahn and Meeker, Statistical Intervals, 1991, section 4.2).
 func predicts(t *testing.T, ours, theirs []curve, miss float64, of func(c curve) float64, what string) {
 	t.Helper()
 	values := func(all []curve) (list []float64) {
@@ -109,7 +108,7 @@ func predicts(t *testing.T, ours, theirs []curve, miss float64, of func(c curve)
 	require.InDelta(t, stat.Mean(sample), other, half, what)
 }
 
-// readCurves reads the curves of our seeds, and learns the beginning of the first again.
+// readCurves reads the curves of graft's seeds, and checks the first one by repeating its beginning.
 func readCurves(t *testing.T) (all []curve) {
 	if *update {
 		all = make([]curve, seeds)

@@ -17,7 +17,7 @@ import (
 // reference is the folder of recorded results.
 const reference = "../../../shared/reference/gpu-tasks/"
 
-// recorded reads a recorded result, or leaves the test out.
+// recorded reads a recorded result, or skips the test.
 func recorded(t *testing.T, name string, file any) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.FromSlash(reference + name))
@@ -28,7 +28,7 @@ func recorded(t *testing.T, name string, file any) {
 	require.NoError(t, json.Unmarshal(data, file))
 }
 
-// scheduled is a placement as recorded.
+// scheduled is a recorded placement.
 type scheduled struct {
 	tasks.Task
 	On    int `json:"gpu"`
@@ -36,7 +36,7 @@ type scheduled struct {
 	End   int `json:"end"`
 }
 
-// play is a recorded episode; zero where a file does not have a value.
+// play is a recorded episode. Values that a file lacks are zero.
 type play struct {
 	Name     string      `json:"name"`
 	GPUs     int         `json:"num_gpus"`
@@ -73,7 +73,7 @@ type step struct {
 	Mean     float64   `json:"waiting_mean"`
 }
 
-// replay plays recorded actions and compares every step with what was recorded.
+// replay plays recorded actions and compares every step with the recording.
 func replay(t *testing.T, list []tasks.Task, want play) (r tasks.Result) {
 	t.Helper()
 	e, err := tasks.NewEnv(tasks.EnvOptions{GPUs: want.GPUs})
@@ -99,7 +99,7 @@ func replay(t *testing.T, list []tasks.Task, want play) (r tasks.Result) {
 	return e.Result()
 }
 
-// seen is the step that an environment has taken, as recorded.
+// seen returns the step that an environment took, in the recorded form.
 func seen(e *tasks.Env, before tasks.Result, head tasks.Task, waiting bool, reward float64, done bool) step {
 	after, s := e.Result(), step{Values: e.Observe().Values, Reward: reward, Done: done, Event: "none",
 		Finished: []int{}}
@@ -122,7 +122,7 @@ func seen(e *tasks.Env, before tasks.Result, head tasks.Task, waiting bool, rewa
 	return s
 }
 
-// compare requires the figures, schedule and chart of a recorded episode.
+// compare checks figures, schedule and chart against a recorded episode.
 func compare(t *testing.T, want play, r tasks.Result) {
 	t.Helper()
 	require.Equal(t, want.Makespan, r.Makespan)
@@ -138,13 +138,13 @@ func compare(t *testing.T, want play, r tasks.Result) {
 		p := byID[s.ID]
 		require.Equal(t, s, scheduled{p.Task, p.On, p.Start, p.End()})
 	}
-	if want.Gantt != nil { // some files leave it out
+	if want.Gantt != nil { // some files lack it
 		require.Equal(t, want.Gantt, gantt(r))
 	}
 	require.Equal(t, want.Usage, r.Usage)
 }
 
-// compareAll compares the values that only some files have.
+// compareAll also checks the values that only some files have.
 func compareAll(t *testing.T, want play, r tasks.Result) {
 	t.Helper()
 	compare(t, want, r)
@@ -165,7 +165,7 @@ func compareAll(t *testing.T, want play, r tasks.Result) {
 	}
 }
 
-// baseline is a policy by its name.
+// baseline returns a policy by its name.
 func baseline(t *testing.T, name string) tasks.Baseline {
 	t.Helper()
 	for _, b := range tasks.Baselines() {
@@ -177,8 +177,8 @@ func baseline(t *testing.T, name string) tasks.Baseline {
 	return tasks.Baseline{}
 }
 
-// The generator draws the recorded tasks, policies choose the recorded actions, and each step has the
-// recorded reward and state.
+// The generator draws the recorded tasks, policies choose the recorded actions, and each step has the recorded reward
+// and state.
 func TestRecordedEpisodes(t *testing.T) {
 	t.Parallel()
 	episodes, steps := 0, 0
@@ -237,7 +237,7 @@ func TestRecordedEdges(t *testing.T) {
 	}
 }
 
-// What the published notebook printed for its PPO agent comes out again.
+// Replaying the published notebook's PPO agent reproduces the printed figures.
 func TestRecordedNotebook(t *testing.T) {
 	var list []tasks.Task
 	var file struct {
@@ -275,7 +275,7 @@ func TestRecordedEvaluations(t *testing.T) {
 		source := tasks.NewPython(want.Seed)
 		e, err := tasks.NewEnv(tasks.EnvOptions{Source: source})
 		require.NoError(t, err)
-		for id := range 200 { // drawn by the published evaluation, which plays others
+		for id := range 200 { // draws of the published evaluation, which plays other tasks
 			tasks.DrawTask(id, source)
 		}
 		require.NoError(t, e.Reset(nil))
@@ -336,7 +336,7 @@ func draws[T any](n int, draw func() T) (list []T) {
 	return list
 }
 
-// Two tasks that exceed a GPU together: the second is lost, and the clock runs to the end of the first.
+// If two tasks exceed a GPU together, the second is lost, and the clock runs to the end of the first.
 func TestTaskThatDoesNotFitIsLost(t *testing.T) {
 	e, err := tasks.NewEnv(tasks.EnvOptions{GPUs: 1})
 	require.NoError(t, err)
@@ -353,8 +353,7 @@ func TestTaskThatDoesNotFitIsLost(t *testing.T) {
 	require.ErrorContains(t, err, "-1 GPUs")
 }
 
-// Whatever is played, no GPU is overcommitted, every task is placed or lost, and the last step is the one
-// behind the last end.
+// In any episode, no GPU is overcommitted, every task is placed or lost, and the last step follows the last end.
 func TestEpisodesAreSound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		gpus, seed := rapid.IntRange(1, 8).Draw(t, "gpus"), rapid.Uint64().Draw(t, "seed")
@@ -402,7 +401,7 @@ func newStepper(t require.TestingT) func() error {
 
 func TestStepsAllocateNothing(t *testing.T) {
 	step := newStepper(t)
-	for range 10_000 { // until buffers have grown
+	for range 10_000 { // warm up until buffers have grown
 		require.NoError(t, step())
 	}
 	require.Zero(t, testing.AllocsPerRun(10_000, func() { _ = step() }))

@@ -6,11 +6,11 @@ import (
 	"graft/original/tasks"
 )
 
-// averageWaiting is the sum of waiting over a number of tasks, which need not be that of the episode: the
+// averageWaiting is the sum of waiting divided by count, which may differ from the episode's number of tasks: the
 // published evaluation divides by 200.
 func averageWaiting(r tasks.Result, count int) float64 { return float64(r.Waited) / float64(count) }
 
-// meanStart is the mean step at which placed tasks start; 0 without one.
+// meanStart is the mean step at which placed tasks start, or 0 without tasks.
 func meanStart(r tasks.Result) float64 {
 	sum := 0
 	for _, p := range r.Schedule {
@@ -35,18 +35,17 @@ func meanUsage(r tasks.Result) (means []float64) {
 type bar struct {
 	Row    int     `json:"y"`      // GPU
 	Left   int     `json:"left"`   // step at which the task starts
-	Width  int     `json:"width"`  // its duration in steps
-	Color  string  `json:"color"`  // of the GPU, as #rrggbb
-	Text   string  `json:"text"`   // in the middle of the bar
-	Middle float64 `json:"text_x"` // place of the text, in steps
+	Width  int     `json:"width"`  // duration in steps
+	Color  string  `json:"color"`  // color of the GPU, as #rrggbb
+	Text   string  `json:"text"`   // text in the middle of the bar
+	Middle float64 `json:"text_x"` // position of the text in steps
 }
 
-// colors are the ten colours of Tableau, in Matplotlib's order.
+// colors holds the ten colours of Tableau, in Matplotlib's order.
 var colors = [...]string{"#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f",
 	"#bcbd22", "#17becf"}
 
-// gantt returns the bars of the chart, in the order in which they are drawn. Tasks that share a GPU lie
-// above each other, and lost ones have no bar.
+// gantt returns the bars of the chart in drawing order. Tasks that share a GPU overlap, and lost tasks have no bar.
 func gantt(r tasks.Result) []bar {
 	bars := []bar{}
 	for _, p := range r.Schedule {

@@ -12,8 +12,7 @@ import (
 	"graft/original/vocab"
 )
 
-// A file ends in an error, or in a vocabulary whose parts fit and which is the same
-// after it was written and read again.
+// Parsing gives an error or a consistent vocabulary, which reads back the same after a write.
 func FuzzParse(f *testing.F) {
 	var good bytes.Buffer
 	require.NoError(f, built(f, "FeedForwardNet").Format(&good))
@@ -39,8 +38,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// The original's ids, whatever stands in them, end in an error or in tokens that have
-// vectors.
+// Reading the original's ids gives an error or tokens that have vectors, whatever the file contains.
 func FuzzReadLegacyIDs(f *testing.F) {
 	folder := f.TempDir()
 	require.NoError(f, built(f, "FeedForwardNet").WritePickles(files.OS{}, filepath.Join(folder, "some")))

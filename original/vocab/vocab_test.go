@@ -23,7 +23,7 @@ import (
 	"graft/torch/weights"
 )
 
-// reference is the folder of the original's vocabulary, beside the repository.
+// reference is the folder of the original's vocabulary, next to the repository.
 const reference = "../../../shared/reference/adaptation/vocabs"
 
 func zoo(t testing.TB, name string) *model.Network {
@@ -42,7 +42,7 @@ func built(t testing.TB, names ...string) *vocab.Vocabulary {
 	return v
 }
 
-// equal compares all but where vocabularies came from.
+// equal compares two vocabularies, except their sources.
 func equal(t *testing.T, want, got *vocab.Vocabulary) {
 	t.Helper()
 	require.Equal(t, want.Entries, got.Entries)
@@ -82,7 +82,7 @@ func TestThePublishedVocabulary(t *testing.T) {
 		require.Nil(t, v.Keys(13))
 		require.Empty(t, v.Unknown(zoo(t, "ConvNet3")))
 	}
-	// The first thirteen are those of the networks that there were at first.
+	// The first thirteen come from the five networks that the original had at first.
 	v := built(t, "ConvNet", "LargeConvNet", "FeedForwardNet", "FeedForwardNet2", "FeedForwardNet3")
 	for k, e := range v.Entries {
 		require.Equal(t, ids.Entries[k].Layer, e.Key)
@@ -130,7 +130,7 @@ func TestUnknownLayers(t *testing.T) {
 	}
 }
 
-// What is written is read again to the bit, in both notations.
+// A vocabulary reads back bit for bit in both notations.
 func TestBothNotationsReadBack(t *testing.T) {
 	shared, err := vocab.New([]vocab.Entry{{Key: "a <b>\n\"é\"", ID: 1}, {Key: "", ID: 1}, {Key: "c", ID: 0}},
 		[][]float32{{math.SmallestNonzeroFloat32, math.MaxFloat32}, {-0.1, float32(math.Copysign(0, -1))}, {1, 2}})
@@ -152,8 +152,8 @@ func TestBothNotationsReadBack(t *testing.T) {
 	}
 }
 
-// Whatever breaks while a vocabulary is replaced, what can be read then is the old one
-// or the new one, and never the tokens of one with the vectors of the other.
+// If replacing a vocabulary fails, a reader gets the old one or the new one, and never tokens of one with vectors of
+// the other.
 func TestReplacingIsWholeOrNot(t *testing.T) {
 	before, after := built(t, "ConvNet2"), built(t, "FeedForwardNet", "ConvNet2")
 	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {

@@ -14,7 +14,7 @@ import (
 // accuracy is the measure of most tests.
 var accuracy = runs.ContrastMeasures()[0]
 
-// settingWith makes a setting of a folder with one swept value, from the values of its arms by seed.
+// settingWith returns a setting of a folder with one swept value; arms holds values by arm and seed.
 func settingWith(f *Sweep, swept string, arms map[string]map[int64]float64) *setting {
 	s := &setting{Setting: Setting{f.Name, []string{swept}}, folder: f}
 	f.addKeys(s.Swept)
@@ -26,7 +26,7 @@ func settingWith(f *Sweep, swept string, arms map[string]map[int64]float64) *set
 	return s
 }
 
-// apart makes the arms late and early with the given paired differences in points, for the seeds from 1.
+// apart returns the arms late and early with the given paired differences in points, for seeds from 1.
 func apart(points ...float64) map[string]map[int64]float64 {
 	late, early := map[int64]float64{}, map[int64]float64{}
 	for k, d := range points {
@@ -44,7 +44,7 @@ func near(t *testing.T, want float64, got *float64, about string) {
 	require.InDelta(t, want, *got, 1e-6, about)
 }
 
-// The numbers were computed by hand.
+// The expected numbers were computed by hand.
 func TestContrastOverFourSettings(t *testing.T) {
 	a, b := &Sweep{Name: "a"}, &Sweep{Name: "b"}
 	c := contrastOf(lateEarly, []*setting{settingWith(a, "k=1", apart(2, 4, 6)), settingWith(a, "k=2", apart(1, 1, 1)),
@@ -103,7 +103,7 @@ func TestGroupsOfDifferentValues(t *testing.T) {
 	require.Equal(t, []string{"a", "b", "8s", "16s", "3s", "32s"}, names(), "other numbers of values")
 }
 
-// Missing arms and seeds without a partner are stated.
+// A contrast states missing arms and seeds without a partner.
 func TestIncompleteSettings(t *testing.T) {
 	f := &Sweep{Name: "a"}
 	uneven := apart(1, 2, 3)
@@ -132,7 +132,7 @@ func TestIncompleteSettings(t *testing.T) {
 	require.Nil(t, none.P)
 }
 
-// A loss has no points: differences keep the unit, and the arm with the lowest loss comes first.
+// A loss is not shown in points: differences keep the unit, and the arm with the lowest loss comes first.
 func TestContrastOfALoss(t *testing.T) {
 	all := runs.ContrastMeasures()
 	loss := all[len(all)-1]
@@ -148,7 +148,7 @@ func TestContrastOfALoss(t *testing.T) {
 	require.Equal(t, "late", listingOf(s, "early", accuracy).Arms[0].Arm)
 }
 
-// Exchanging the arms changes only signs.
+// Swapping the arms changes only signs.
 func TestExchangedArms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := &Sweep{Name: "a"}
@@ -194,7 +194,7 @@ func TestUndecidable(t *testing.T) {
 	require.True(t, r.Undecidable(), "2/32")
 }
 
-// The numbers were computed by hand: with chance in place of the failed trial, its difference is 10 - 50 points.
+// The expected numbers were computed by hand. If a failed trial counts as chance, its difference is 10 - 50 points.
 func TestFailedTrialsByTheirValue(t *testing.T) {
 	a := &Sweep{Name: "a"}
 	diverged := settingWith(a, "k=1", apart(2, 4, 6))

@@ -69,7 +69,7 @@ func TestUnknownNames(t *testing.T) {
 	require.Equal(t, failure.Configuration, failure.CodeOf(t.Context(), err))
 }
 
-// No text makes the reader panic, and a file that it accepts has a measure and different arms.
+// The reader panics on no text, and a file that it accepts has a known measure and different arms.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{"", pair, pair + pair, "metric = \"test loss\"\nbaseline = \"x\"\n", "contrast = 3\n",
 		"[[contrast]]\narm = 1\n"} {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// latexSample has every part of a document, and every sign that LaTeX interprets.
+// latexSample has every part of a document, and every character that LaTeX interprets.
 func latexSample() *Document {
 	d := &Document{}
 	d.Head("times of jobs_1 & more")
@@ -46,7 +46,7 @@ func TestLatex(t *testing.T) {
 		"\\begin{table*}\n")
 }
 
-// LaTeX sets what is written, if it is installed.
+// pdflatex accepts the written document.
 func TestLatexIsSet(t *testing.T) {
 	program, err := exec.LookPath("pdflatex")
 	if err != nil || exec.Command("kpsewhich", "booktabs.sty", "graphicx.sty").Run() != nil {

@@ -43,7 +43,7 @@ func TestCellsForPeople(t *testing.T) {
 	}
 }
 
-// A page sorts by the exact number: it is the shown one, or reads back to the bit.
+// A page sorts by the exact number: the shown text or the sort key reads back bit for bit.
 func TestSortKeysReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.Float64Range(-1e12, 1e12).Draw(t, "v")

@@ -9,7 +9,7 @@ import (
 	"graft/internal/stat"
 )
 
-// The axis of a share has no percent that cannot be.
+// The axis of a share stays within 0% and 100%.
 func TestAxesOfShares(t *testing.T) {
 	for data, want := range map[span]span{{0, 100}: {0, 100}, {99, 100}: {98.95, 100}, {-2, 104}: {0, 100},
 		{100, 100}: {90, 100}, {0, 0}: {0, 1}, {40, 60}: {39, 61}} {
@@ -19,7 +19,7 @@ func TestAxesOfShares(t *testing.T) {
 	}
 }
 
-// An axis has two ticks or more, and few enough that their words have room.
+// An axis has at least two ticks, and few enough for their labels to fit.
 func TestAxesHaveTwoTicks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		low := rapid.SampledFrom([]float64{0, 0, 1, -1, 123, 1e6}).Draw(t,
@@ -36,7 +36,7 @@ func TestAxesHaveTwoTicks(t *testing.T) {
 	})
 }
 
-// The timeline of a job counts parameters on a low axis from zero, which a constant number fills.
+// The timeline of a job counts parameters on a low axis from zero. A constant number also gets two ticks.
 func TestLowAxesOfWholeNumbers(t *testing.T) {
 	parameters := Axis{Zero: true, Whole: true}
 	for n := 1.0; n < 3e7; n *= 1.07 {

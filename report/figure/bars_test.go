@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The remark below bars explains what is drawn: dots, and intervals only where there are some.
+// The note below bars explains dots, and explains intervals only if there are any.
 func TestBarsExplainWhatIsDrawn(t *testing.T) {
 	with, without := Bar{Value: 5, Low: 4, High: 6}, Bar{Value: 5}
 	for name, c := range map[string]struct {

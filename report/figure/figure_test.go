@@ -8,7 +8,7 @@ import (
 	"graft/report/figure"
 )
 
-// examples are figures of every kind, as runs give them and as they are hard to draw.
+// examples returns figures of every kind: typical ones, and ones that are hard to draw.
 func examples() map[string]figure.Figure {
 	return map[string]figure.Figure{
 		"curves":   curves(),
@@ -172,7 +172,7 @@ func surgery(layers int) figure.Figure {
 	return s
 }
 
-// gantt has spans of all ends, and some that belong nowhere.
+// gantt has spans with all ends, and invalid spans.
 func gantt(count, rows int) *figure.Gantt {
 	g := &figure.Gantt{Title: "Tasks", X: figure.Axis{Name: "time", Unit: "s"},
 		Kinds: []string{"train", "serve", "others"}, Note: "The first workload."}
@@ -192,7 +192,7 @@ func gantt(count, rows int) *figure.Gantt {
 	return g
 }
 
-// differences have rows with equal values, without an interval, and without anything.
+// differences has rows with equal values, without an interval, and without values.
 func differences() figure.Figure {
 	nan := math.NaN()
 	return &figure.Dots{Title: "Differences", X: figure.Axis{Name: "difference in test accuracy", Unit: "points"},

@@ -9,7 +9,7 @@ import (
 	"graft/report/figure"
 )
 
-// A figure has a bounded size, whatever the number of spans, rows and lanes, and says what is left out.
+// The size of a figure is bounded for any number of spans, rows and lanes. The figure states what it leaves out.
 func TestGanttsAreBounded(t *testing.T) {
 	g := gantt(40_000, 70)
 	for k := range g.Spans {
@@ -27,7 +27,7 @@ func TestGanttsAreBounded(t *testing.T) {
 	require.NotContains(t, words(gantt(24, 3)), "one box")
 }
 
-// Spans that end otherwise than completed are marked, and the legend has the marks that are there.
+// Stopped and failed spans are marked, and the legend explains only the marks in use.
 func TestEndsOfSpans(t *testing.T) {
 	g := gantt(0, 1)
 	g.Spans = []figure.Span{{Name: "a", To: 5}}
@@ -42,7 +42,7 @@ func TestEndsOfSpans(t *testing.T) {
 	require.Empty(t, empty.Layout(figure.Column).Faults())
 }
 
-// A name that does not fit its box is its number, or nothing.
+// A name that does not fit its box is shortened to its number, or left out.
 func TestNamesFitTheirSpans(t *testing.T) {
 	g := &figure.Gantt{X: figure.Axis{Name: "time", Unit: "s"}, Rows: []string{"GPU 0"},
 		Spans: []figure.Span{{Name: "task-11", To: 50}, {Name: "task-12", From: 50, To: 55},
@@ -52,7 +52,7 @@ func TestNamesFitTheirSpans(t *testing.T) {
 	require.NotContains(t, text, "13")
 }
 
-// words are all words of a figure.
+// words returns all words of a figure.
 func words(f figure.Figure) string {
 	var all []string
 	for _, l := range f.Layout(figure.Wide / 2).Labels() {

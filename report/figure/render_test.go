@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// golden are the examples whose SVG is kept: small ones, a kind each.
+// golden lists the examples with a stored SVG: small ones, one of each kind.
 var golden = []string{"timeline", "bars", "spent", "heat", "tree", "surgery", "gantt", "stacked", "differences"}
 
 func render(t *testing.T, f figure.Figure, o figure.Options) []byte {
@@ -64,7 +64,7 @@ func TestEqualFiguresAreEqualFiles(t *testing.T) {
 		for _, format := range figure.Formats() {
 			o := figure.Options{Format: format, Width: figure.Wide, Theme: figure.Dark}
 			if format == figure.PNG && name != "tree" && name != "timeline" {
-				continue // all others have the same letters and lines
+				continue // tree and timeline cover all letters and lines
 			}
 			once, again := render(t, f, o), render(t, examples()[name], o)
 			require.True(t, bytes.Equal(once, again), "%s as %s", name, format)
@@ -73,8 +73,8 @@ func TestEqualFiguresAreEqualFiles(t *testing.T) {
 	}
 }
 
-// Commands without figures must not wait for fonts. The root package of gonum's plot
-// reads a dozen at start; its packages used here read them on drawing.
+// Commands without figures must not load fonts. The root package of gonum's plot reads a dozen at start; the packages
+// used here read them while drawing.
 func TestNoFontIsReadAtStart(t *testing.T) {
 	list, err := exec.Command("go", "list", "-deps", ".").Output()
 	require.NoError(t, err)
@@ -99,17 +99,16 @@ func TestWhatCannotBeDrawnIsAnError(t *testing.T) {
 // failing is a writer that fails.
 type failing struct{ err error }
 
-// Write fails.
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
-// Pages have colours only for quantities; all others follow the reader's preference.
+// Figures on pages use fixed colours only for quantities. Everything else follows the reader's preference.
 func TestPagesFollowTheirReader(t *testing.T) {
 	page := string(render(t, examples()["timeline"], figure.Options{Theme: figure.Page}))
 	_, drawn, found := strings.Cut(page, "</style>")
 	require.True(t, found)
 	require.NotContains(t, drawn, `"#`)
 	require.Contains(t, page, "prefers-color-scheme:dark")
-	for _, name := range []string{"gantt", "surgery"} { // with areas that have lines around them
+	for _, name := range []string{"gantt", "surgery"} { // these have outlined areas
 		page := string(render(t, examples()[name], figure.Options{Theme: figure.Page}))
 		require.NotRegexp(t, `<[^>]* class="[^>]* class="`, page, name)
 		require.Regexp(t, ` class="graft-line-\w+ graft-fill-\w+" fill-opacity="`, page, name)
@@ -118,7 +117,7 @@ func TestPagesFollowTheirReader(t *testing.T) {
 	require.NotContains(t, dark, "#ffffff")
 }
 
-// Names come from outside and must not become markup.
+// Names from outside do not become markup.
 func TestNamesAreOnlyWords(t *testing.T) {
 	b := &figure.Bars{Title: `"><script>`, X: figure.Axis{Name: "a & b", Unit: "<s>"},
 		Groups: []figure.Group{{Name: "<script>é≥β\x00", Bars: []figure.Bar{{Value: 1}}}}}
@@ -135,7 +134,7 @@ func TestNamesAreOnlyWords(t *testing.T) {
 	require.Contains(t, string(render(t, b, figure.Options{Format: figure.PDF})), "%PDF")
 }
 
-// NaN, equal values and values of any size are drawn.
+// A chart can draw NaN, infinities, equal values and values of any size.
 func TestOddValuesAreDrawn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		odd := rapid.OneOf(rapid.Float64(),

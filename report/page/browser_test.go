@@ -15,14 +15,14 @@ import (
 	"graft/report/page/pagetest"
 )
 
-// opened is a browser and the address of a page in a file.
+// opened starts a browser, and returns it and the address of a page in a file.
 func opened(t *testing.T, p *page.Page) (*pagetest.Browser, string) {
 	t.Helper()
 	chromium := pagetest.Need(t)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "page.html")
 	require.NoError(t, os.WriteFile(path, []byte(rendered(t, p)), 0o600))
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute) // it ends after the browser is closed
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute) // cancelled after the browser is closed
 	t.Cleanup(cancel)
 	b, err := pagetest.Start(ctx, chromium)
 	require.NoError(t, err)
@@ -30,7 +30,7 @@ func opened(t *testing.T, p *page.Page) (*pagetest.Browser, string) {
 	return b, "file://" + path
 }
 
-// read is a value of the page.
+// read returns the value of a script in the page.
 func read[T any](t *testing.T, b *pagetest.Browser, script string) T {
 	t.Helper()
 	var v T
@@ -38,8 +38,8 @@ func read[T any](t *testing.T, b *pagetest.Browser, script string) T {
 	return v
 }
 
-// In a browser a page sorts, describes its events, requests nothing, logs nothing, and is
-// never wider than its window.
+// In a browser a page sorts tables, describes its events, requests nothing, logs nothing, and is never wider than its
+// window.
 func TestPageInABrowser(t *testing.T) {
 	b, address := opened(t, sample())
 	for _, look := range []pagetest.Look{{Width: 360}, {Width: 360, Dark: true}, {Width: 1400},
@@ -60,7 +60,7 @@ func TestPageInABrowser(t *testing.T) {
 	require.True(t, strings.HasPrefix(string(pdf), "%PDF"))
 }
 
-// Without a script everything can be read, and no control is shown.
+// Without its script a page is readable and shows no controls.
 func TestPageWithoutItsScript(t *testing.T) {
 	b, address := opened(t, sample())
 	require.NoError(t, b.Open(address, pagetest.Look{Width: 360, Plain: true}))
@@ -72,7 +72,7 @@ func TestPageWithoutItsScript(t *testing.T) {
 	require.LessOrEqual(t, read[int](t, b, `document.documentElement.scrollWidth`), 360)
 }
 
-// Printed, a page is light and has its whole configuration and no controls.
+// A printed page is light, and has its whole configuration and no controls.
 func TestPageOnPaper(t *testing.T) {
 	b, address := opened(t, sample())
 	require.NoError(t, b.Open(address, pagetest.Look{Width: 700, Dark: true, Print: true}))
@@ -84,12 +84,11 @@ func TestPageOnPaper(t *testing.T) {
 	require.LessOrEqual(t, read[int](t, b, `document.documentElement.scrollWidth`), 700)
 }
 
-// firstCells is a script that returns the text of the first cell of each row in the
-// first table.
+// firstCells is a script that returns the first cell of each row of the first table.
 const firstCells = `[...document.querySelector("table").tBodies[0].rows].map(r => r.cells[0].textContent)`
 
-// sorts clicks the heads of a table: numbers are sorted as numbers within their unit, and
-// cells without one come last.
+// sorts clicks table headers and checks the order: numbers sort numerically within their unit, and cells without a
+// number come last.
 func sorts(t *testing.T, b *pagetest.Browser) {
 	asWritten := []string{"accuracy", "regret", "best", "steps", "worst"}
 	order := func() []string { return read[[]string](t, b, firstCells) }
@@ -112,7 +111,7 @@ func sorts(t *testing.T, b *pagetest.Browser) {
 	require.Equal(t, "none", state("1"))
 }
 
-// tells visits events by pointer and by keyboard.
+// tells visits events by pointer and by keyboard, and checks their descriptions.
 func tells(t *testing.T, b *pagetest.Browser) {
 	shown := func() string { return read[string](t, b, `document.querySelector(".detail").textContent`) }
 	rest := shown()
@@ -132,7 +131,7 @@ func tells(t *testing.T, b *pagetest.Browser) {
 	require.Equal(t, rest, shown())
 }
 
-// axe-core finds no violation. GRAFT_AXE is the path of its axe.min.js.
+// axe-core finds no violation. GRAFT_AXE is the path of axe.min.js.
 func TestPageIsAccessible(t *testing.T) {
 	path := os.Getenv("GRAFT_AXE")
 	if path == "" {

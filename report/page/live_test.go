@@ -13,7 +13,7 @@ import (
 	"graft/report/page/pagetest"
 )
 
-// changing is a server of a page that changes.
+// changing serves a page that tests change.
 type changing struct {
 	mutex sync.Mutex
 	text  string
@@ -21,7 +21,7 @@ type changing struct {
 	asked int
 }
 
-// ServeHTTP sends the page, unless the client has it.
+// ServeHTTP sends the page, unless the client's copy is current.
 func (c *changing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -42,19 +42,18 @@ func (c *changing) show(t *testing.T, p *page.Page) {
 	c.text, c.tag = rendered(t, p), p.Live.Tag
 }
 
-// follows opens a page that a server changes.
+// follows opens a page that a server can change.
 func follows(t *testing.T, p *page.Page, look pagetest.Look) (*changing, *httptest.Server, *pagetest.Browser) {
 	c := &changing{}
 	c.show(t, p)
 	server := httptest.NewServer(c)
-	t.Cleanup(server.Close) // after the browser, which would send requests
+	t.Cleanup(server.Close) // runs after the browser closes, because an open browser keeps sending requests
 	b, _ := opened(t, &page.Page{})
 	require.NoError(t, b.Open(server.URL, look))
 	return c, server, b
 }
 
-// Changed parts are replaced in place: sorting, scrolling, open and selected elements and
-// the focus stay.
+// A live page replaces changed parts in place. Sorting, scrolling, open and selected elements, and the focus stay.
 func TestLivePageKeepsWhatReadersDid(t *testing.T) {
 	c, _, b := follows(t, served("1", "b", "x"), pagetest.Look{Width: 360})
 	names := func() []string {
@@ -88,7 +87,7 @@ func TestLivePageKeepsWhatReadersDid(t *testing.T) {
 		read[[]string](t, b, `[document.querySelector("h1").textContent, `+
 			`[...document.querySelectorAll("body > nav a")].at(-1).textContent]`))
 	require.Equal(t, "4 runs", read[string](t, b, `[...document.querySelectorAll("h2")].at(-1).textContent`))
-	require.NoError(t, b.Press("Enter")) // replaced parts work as before
+	require.NoError(t, b.Press("Enter")) // replaced parts still work
 	require.Equal(t, []string{"y", "x", "b", "a"}, names())
 	require.NoError(t, b.Eval(`document.querySelector(".mark:last-of-type").focus()`, nil))
 	require.Equal(t, "8 s: late", read[string](t, b, `document.querySelector(".detail").textContent`))
@@ -105,7 +104,7 @@ func TestLivePageKeepsWhatReadersDid(t *testing.T) {
 	require.Empty(t, b.Complaints())
 }
 
-// A link that has the focus keeps it, also where its row moves.
+// A focused link keeps the focus, even if its row moves.
 func TestLivePageKeepsTheFocusOfRowsThatMove(t *testing.T) {
 	c, _, b := follows(t, served("1", "a", "b", "c"), pagetest.Look{Width: 1400, Still: true})
 	require.NoError(t, b.Eval(`document.querySelector("a[href='/run/a']").focus()`, nil))
@@ -118,7 +117,7 @@ func TestLivePageKeepsTheFocusOfRowsThatMove(t *testing.T) {
 		read[string](t, b, `document.querySelector("[role=status]").textContent`))
 }
 
-// Readers see that the server has stopped and that it is back, and can stop the updates.
+// A live page says that its server has stopped and that it is back, and lets readers stop the updates.
 func TestLivePageSaysHowItStands(t *testing.T) {
 	c, server, b := follows(t, served("1", "a"), pagetest.Look{Width: 360})
 	state := func(says string) {
@@ -160,7 +159,7 @@ func TestLivePageSaysHowItStands(t *testing.T) {
 	require.Equal(t, 2, read[int](t, b, `document.querySelectorAll("form tbody tr").length`))
 }
 
-// Without a script a served page can be read, and its form works.
+// Without its script a served page is readable, and its form works.
 func TestLivePageWithoutItsScript(t *testing.T) {
 	_, server, b := follows(t, served("1", "a", "b", "c"), pagetest.Look{Width: 360, Plain: true})
 	require.False(t, read[bool](t, b, `document.querySelector(".live").checkVisibility()`))

@@ -25,7 +25,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// picture is a figure as small as one can be.
+// picture is a minimal figure.
 const picture = `<svg xmlns="http://www.w3.org/2000/svg" width="90pt" height="45pt" viewBox="0 0 90 45" role="img" ` +
 	`aria-label="A line"><style>.graft-line-blue{stroke:#0072b2}</style><path class="graft-line-blue" d="M0 0L90 45" ` +
 	`fill="none"/></svg>`
@@ -56,7 +56,7 @@ func sample() *page.Page {
 		}}
 }
 
-// served is a page as a server has it: with links, rows to choose, and a tag.
+// served returns a page as a server renders it: with links, selectable rows, and a tag.
 func served(tag string, rows ...string) *page.Page {
 	p := sample()
 	p.Links = []page.Link{{Text: "All runs", Address: "/"}, {Text: "a b", Address: "/run/a%20b"}}
@@ -80,7 +80,7 @@ func rendered(t testing.TB, p *page.Page) string {
 	return b.String()
 }
 
-// The page equals its golden file, and a second rendering.
+// A page equals its golden file, and renders the same twice.
 func TestPageIsGolden(t *testing.T) {
 	got := rendered(t, sample())
 	path := filepath.Join("testdata", "sample.html")
@@ -97,7 +97,7 @@ func TestPageIsGolden(t *testing.T) {
 	require.Equal(t, 1, strings.Count(got, ".graft-line-blue{"), "the figures share their style")
 }
 
-// walk parses a page and requires that there is no fault.
+// walk parses a page and checks that it has no faults.
 func walk(t testing.TB, text string) *pagetest.Structure {
 	t.Helper()
 	s := pagetest.Check(text)
@@ -105,8 +105,7 @@ func walk(t testing.TB, text string) *pagetest.Structure {
 	return s
 }
 
-// Elements are nested as allowed, ids are unique, headings descend by one level, and
-// internal links have targets.
+// Elements are nested as allowed, ids are unique, headings descend by one level, and internal links have targets.
 func TestPageIsWellBuilt(t *testing.T) {
 	text := rendered(t, sample())
 	s := walk(t, text)
@@ -121,11 +120,11 @@ func TestPageIsWellBuilt(t *testing.T) {
 	require.Len(t, names, 5)
 }
 
-// hostile are names of folders.
+// hostile holds texts that could become markup.
 var hostile = []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'; alert(1)//`, `</style><b>`,
 	`</script>`, `</title></svg>`, `<!--`, `]]>`, `{{.}}`, `&lt;b&gt;`, "javascript:alert(1)", "a\u2028b"}
 
-// Texts come out as they were put in, without becoming elements.
+// Hostile texts are escaped and create no elements.
 func TestPageEscapes(t *testing.T) {
 	plain := walk(t, rendered(t, sampleOf("x")))
 	for _, text := range hostile {
@@ -143,7 +142,7 @@ func TestPageEscapes(t *testing.T) {
 	}
 }
 
-// sampleOf is a page with a text in every place.
+// sampleOf returns a page with a text in every place.
 func sampleOf(text string) *page.Page {
 	text = text + "0" + text
 	return &page.Page{Title: text, Lead: text, Version: text, Links: []page.Link{{Text: text, Address: text}},
@@ -160,7 +159,7 @@ func sampleOf(text string) *page.Page {
 		}}, {Title: "x"}}}
 }
 
-// Figures that could run, load or clash with anything are refused.
+// A page refuses figures with elements or attributes that could run code, load files or clash with the page.
 func TestFiguresAreLookedAt(t *testing.T) {
 	for inner, says := range map[string]string{
 		`<script>1</script>`: "<script>", `<path onclick="1"/>`: "onclick", `<path id="a"/>`: "id",
@@ -184,7 +183,7 @@ func TestFiguresAreLookedAt(t *testing.T) {
 	}}}}}}).Render(io.Discard), "row 1 has 0 cells, expected 2")
 }
 
-// An empty page and odd time lines are pages too.
+// Empty pages and unusual timelines render as valid pages.
 func TestOddPages(t *testing.T) {
 	for name, p := range map[string]*page.Page{
 		"empty":     {},
@@ -207,7 +206,7 @@ func TestOddPages(t *testing.T) {
 	}
 }
 
-// A page's policy equals its server's, and only served pages may send requests.
+// A page's content security policy equals its server's, and only served pages may send requests.
 func TestPolicy(t *testing.T) {
 	for _, p := range []*page.Page{sample(), served("1")} {
 		require.Contains(t, rendered(t, p), `"Content-Security-Policy" content="`+p.Policy()+`"`)
@@ -225,13 +224,12 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-// A page that cannot be written is an error.
+// Rendering to a full disk is an error.
 func TestRenderToAFullDisk(t *testing.T) {
 	require.ErrorContains(t, sample().Render(fullDisk{}), "no space left")
 }
 
-// Text has a contrast of at least 4.5 to its background, on light and dark pages (WCAG
-// 2.2, 1.4.3).
+// Text has a contrast of at least 4.5 to its background, on light and dark pages (WCAG 2.2, 1.4.3).
 func TestContrast(t *testing.T) {
 	style, err := os.ReadFile("page.css")
 	require.NoError(t, err)
@@ -251,7 +249,7 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// luminance is the relative luminance of WCAG.
+// luminance returns the relative luminance as WCAG defines it.
 func luminance(t *testing.T, hex string) float64 {
 	if len(hex) == 3 {
 		hex = string([]byte{hex[0], hex[0], hex[1], hex[1], hex[2], hex[2]})

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Small pictures are permitted on pages, whatever the numbers are.
+// A page accepts sparklines and bars of any numbers.
 func TestSmallPictures(t *testing.T) {
 	for _, values := range [][]float64{{1}, {1, 1, 1}, {0, 1, 0.5}, {math.MaxFloat64, -math.MaxFloat64, 0},
 		{5e-324, 0}} {

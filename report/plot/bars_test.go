@@ -10,8 +10,7 @@ import (
 	"graft/report/figure"
 )
 
-// Scenarios of which there are too many for one figure have one for each network, of no
-// more than twelve.
+// Too many scenarios for one figure are divided by network, at most twelve in a figure.
 func TestBarsAreDividedByNetwork(t *testing.T) {
 	b := &figure.Bars{Title: "T", Note: "N", X: accuracyAxis}
 	var networks []string

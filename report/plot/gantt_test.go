@@ -9,7 +9,7 @@ import (
 	"graft/report/runs"
 )
 
-// Tasks have the colours of their groups where these are few, and their own where most are a group of their own.
+// Tasks have the colours of their groups if there are few groups, and their own colours if most groups have one task.
 func TestColoursOfTasks(t *testing.T) {
 	spans := func(groups, each int) (all []runs.NodeSpan) {
 		for k := range groups * each {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Columns of maps can be told apart, whatever the budget.
+// Columns of heat maps have distinct times, for any budget.
 func TestTimesLeftOfMaps(t *testing.T) {
 	for _, most := range []float64{0.4, 1, 19.6, 333, 400, 4321} {
 		last := 0.0

@@ -29,7 +29,7 @@ func TestHappenings(t *testing.T) {
 	require.Empty(t, actionsOfLargest(notes[:2]))
 }
 
-// Decisions that no up asked for keep their own marks, and a down reverts only the actions since the last up.
+// Decisions without an up event keep their own marks, and a down reverts only the actions since the last up.
 func TestDecisionsBetweenEvents(t *testing.T) {
 	at := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 	notes := []trainer.Note{
@@ -56,7 +56,7 @@ func TestRegisteredAndUnknownEventsAreMarked(t *testing.T) {
 		{Label: document.Printable("unheard of\x1b")}, {Label: "guess"}}, timelineEvents(notes))
 }
 
-// The speed of an epoch is drawn from its begin to its end, and that of a last part of one is not.
+// The speed of an epoch is drawn from its start to its end. An unfinished last epoch is not drawn.
 func TestSpeedEndsWithTheLastWholeEpoch(t *testing.T) {
 	curve := func(x, y []float64) figure.Curve { return figure.Curve{X: x, Y: y, Steps: true} }
 	require.Equal(t, curve([]float64{0, 2, 3}, []float64{50, 100, 100}),

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Means over steps keep the integral of a curve.
+// Means over steps preserve the integral of a curve.
 func TestMeansKeepTheIntegral(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var times, values []float64

@@ -27,7 +27,7 @@ func TestCostUntilALossIsReached(t *testing.T) {
 	}
 }
 
-// A case that costs half as much as another until the other's last loss, and one that never gets there.
+// One seed reaches the other case's last loss in half the time, and one seed never reaches it.
 func TestReachIsPairedBySeed(t *testing.T) {
 	trial := func(folder string) *CaseOutcome {
 		return &CaseOutcome{Name: folder, Trials: []TrialOutcome{{Seed: 1, Folder: folder + "1"},
@@ -45,7 +45,7 @@ func TestReachIsPairedBySeed(t *testing.T) {
 	assert.InDelta(t, 0, r.Loss.Mean, 1e-12)
 }
 
-// A reference arm stands for its case at the same swept values; a reference case is compared with all other cases.
+// A reference arm is compared at equal swept values. A reference case is compared with all other cases.
 func TestReferencesOfReach(t *testing.T) {
 	p, o := &SweepPlan{}, &SweepOutcome{}
 	for _, arm := range []string{"never", "early", "late"} {

@@ -16,7 +16,7 @@ func TestKindsHaveTrends(t *testing.T) {
 	}
 }
 
-// A trend is short, finite, and keeps its ends.
+// A thinned trend is short and finite, and keeps its first and last value.
 func TestTrendsAreThinned(t *testing.T) {
 	long := Trend{Metric: "loss", Values: []float64{math.NaN(), 7}}
 	for k := range 1000 {
@@ -31,7 +31,7 @@ func TestTrendsAreThinned(t *testing.T) {
 	require.Equal(t, []float64{1, 3, 3}, bestSoFar([]float64{1, 3, 2}).Values)
 }
 
-// A completed run is complete, whatever its last progress was.
+// A completed run shows full progress, whatever progress it recorded last.
 func TestCompletedProgress(t *testing.T) {
 	for name, was := range map[string]*results.Progress{"none": nil, "no total": {Done: 3},
 		"half": {Done: 2, Of: 4, Unit: "cells", Failed: "no"}} {

@@ -20,7 +20,7 @@ func cased(name string, accuracies map[int64]float64) *CaseOutcome {
 	return c
 }
 
-// Differences are of seeds that both cases have, and several are corrected.
+// Differences use only seeds that both cases have. Intervals are corrected for several differences.
 func TestDifferencesArePaired(t *testing.T) {
 	base := map[int64]float64{1: 0.5, 2: 0.7, 3: 0.6, 4: 0.9}
 	o := &SweepOutcome{Cases: []*CaseOutcome{cased("a", base),
@@ -45,7 +45,7 @@ func TestDifferencesArePaired(t *testing.T) {
 	require.Equal(t, 0.95, o.Cases[1].Difference.Level)
 }
 
-// A difference without a spread, such as of an arm that reuses trials, says nothing about detection.
+// A difference without a spread has no detectable difference. It occurs if an arm reuses trials.
 func TestEqualDifferencesDetectNothing(t *testing.T) {
 	o := &SweepOutcome{Cases: []*CaseOutcome{cased("a", map[int64]float64{1: 0.1, 2: 0.2, 3: 0.3}),
 		cased("b", map[int64]float64{1: 0.2, 2: 0.3, 3: 0.4}), cased("c", map[int64]float64{1: 0.2, 2: 0.3})}}
@@ -54,7 +54,7 @@ func TestEqualDifferencesDetectNothing(t *testing.T) {
 	require.Nil(t, o.Cases[2].Difference.Detectable, "two seeds")
 }
 
-// The swept assignments end the name and the assignments of every case; what is before them is the arm.
+// The swept assignments end the name and the assignments of every case. The rest of the name is the arm.
 func TestArmsAreSplitFromSweptValues(t *testing.T) {
 	type made struct {
 		name string

@@ -17,8 +17,8 @@ import (
 	"graft/report/page"
 )
 
-// However many ask, a page is rendered once; one that is slow to render stands a while;
-// one that fails takes nothing along; and what is kept is bounded.
+// A page is rendered once for concurrent requests. A slow page stays cached for a while. A failed rendering blocks no
+// later one. The cache is bounded.
 func TestPageCache(t *testing.T) {
 	clock := &cacheClock{at: time.Unix(0, 0)}
 	p := newPageCache(40_000, 1, clock.now)
@@ -68,7 +68,7 @@ func TestPageCache(t *testing.T) {
 	stuck := make(chan struct{})
 	hold := func() (content, error) { <-stuck; return &page.Page{}, nil }
 	for k := range maxWaiting + 1 {
-		for waiting := -1; waiting != k-min(k, 1); runtime.Gosched() { // the first has the place
+		for waiting := -1; waiting != k-min(k, 1); runtime.Gosched() { // the first request renders, the others wait
 			p.mu.Lock()
 			waiting = p.waiting
 			p.mu.Unlock()
@@ -82,7 +82,7 @@ func TestPageCache(t *testing.T) {
 	close(stuck)
 }
 
-// cacheClock is a clock that a test moves.
+// cacheClock is a clock that tests move.
 type cacheClock struct {
 	mu sync.Mutex
 	at time.Time

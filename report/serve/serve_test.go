@@ -16,7 +16,7 @@ import (
 	"graft/results"
 )
 
-// Addresses of runs lead back to their names.
+// The address of a run parses back to the run's name.
 func TestAddressOfRuns(t *testing.T) {
 	h := New(Options{Files: files.OS{}, Dir: ".", Every: time.Second, Now: time.Now, Hosts: listen.IsLoopback})
 	for _, name := range []string{".", "a", "a/b c", "ä/%2f", `<a href="x">`, "a?b#c&d=e", "..a"} {
@@ -28,7 +28,7 @@ func TestAddressOfRuns(t *testing.T) {
 	}
 }
 
-// The list shows the GPUs of this machine, and a new reading is a new page.
+// The list shows the GPUs of this machine, and a new reading changes the page.
 func TestListShowsGPUs(t *testing.T) {
 	watts, now := 70.0, time.Unix(1e9, 0)
 	gpus := func() []telemetry.State {
@@ -57,7 +57,7 @@ func TestListShowsGPUs(t *testing.T) {
 	require.Contains(t, next.Body.String(), "71.0")
 }
 
-// A run is quiet soon after its process has ended, and much later where locks say nothing.
+// A run counts as quiet soon after its process ends. If locks tell nothing, it takes much longer.
 func TestQuietRuns(t *testing.T) {
 	dir, now := t.TempDir(), time.Now()
 	g := newIndex(files.OS{}, dir, time.Second, func() time.Time { return now })

@@ -36,8 +36,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	require.Equal(t, some, got)
 }
 
-// The bytes equal those of TensorFlow's own writers: fixed, with checksums computed by hand
-// from the formats.
+// The bytes equal TensorFlow's. The expected bytes and the checksum were computed by hand from the formats.
 func TestBytesAreTensorFlows(t *testing.T) {
 	want := "1800000000000000" + "a37f4b22" + // 24 bytes
 		"09" + "000000000000f83f" + // wall_time = 1.5
@@ -53,7 +52,7 @@ func TestBytesAreTensorFlows(t *testing.T) {
 	require.Equal(t, want, hex.EncodeToString(tensorboard.Data(got)))
 }
 
-// Of a truncated file all whole records are read.
+// All whole records of a truncated file are read.
 func TestATornRecordIsPassedOver(t *testing.T) {
 	data := file(some...)
 	for end := range data {
@@ -70,7 +69,7 @@ func TestATornRecordIsPassedOver(t *testing.T) {
 	}
 }
 
-// Any changed bit is noticed.
+// Reading detects any changed bit.
 func TestAChangedRecordIsDamaged(t *testing.T) {
 	first := len(file(some[:2]...))
 	data := file(some...)
@@ -111,7 +110,7 @@ func TestOtherFieldsArePassedOver(t *testing.T) {
 	require.Equal(t, some[2:3], got)
 }
 
-// Any file gives an error or events that can be written again.
+// Reading any bytes gives an error or events that can be written again.
 func FuzzRead(f *testing.F) {
 	f.Add(file(some...), false)
 	f.Add(tensorboard.Data(file(some[3])), true)
@@ -125,7 +124,7 @@ func FuzzRead(f *testing.F) {
 		}
 		for _, e := range events {
 			if e.Version != "" || e.Start {
-				continue // which stand alone
+				continue // written as events of their own
 			}
 			again, err := tensorboardtest.Read(bytes.NewReader(tensorboard.Append(nil, e)))
 			require.NoError(t, err)

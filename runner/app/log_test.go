@@ -15,7 +15,7 @@ import (
 	"graft/results"
 )
 
-// fewLines is a file system on which a file takes a few lines only.
+// fewLines is a file system on which a file accepts a limited number of lines.
 type fewLines struct {
 	files.OS
 	lines *int

@@ -12,7 +12,7 @@ import (
 	"graft/internal/files"
 )
 
-// A command refuses a path that it cannot write before it does its work.
+// A command refuses an unwritable path before it starts its work.
 func TestMayWriteFile(t *testing.T) {
 	folder := t.TempDir()
 	there := filepath.Join(folder, "there")

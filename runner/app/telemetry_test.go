@@ -9,7 +9,7 @@ import (
 	"graft/runner/app"
 )
 
-// twoGPUs is a source of two GPUs of one model, of which the second is in use.
+// twoGPUs is a source of two GPUs of one model; the second is in use.
 type twoGPUs struct{ closed bool }
 
 func (*twoGPUs) Devices() []telemetry.Device {
@@ -21,7 +21,7 @@ func (*twoGPUs) Devices() []telemetry.Device {
 
 func (*twoGPUs) Read(device int) (telemetry.Reading, error) {
 	if device == 0 {
-		return telemetry.Reading{}, nil // unknown
+		return telemetry.Reading{}, nil // all values are unknown
 	}
 	return telemetry.Reading{Device: 1, MemoryUsedMiB: telemetry.Known(400.0)}, nil
 }

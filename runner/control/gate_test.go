@@ -15,8 +15,8 @@ import (
 	"graft/internal/listen"
 )
 
-// serveGate serves the handler of an idle job behind a gate, without any timeout, so that
-// a client that blocks others blocks them for good.
+// serveGate serves the handler of an idle job behind a gate without timeouts, so a client that blocks others blocks
+// them forever.
 func serveGate(t *testing.T) (address string) {
 	h, _ := idleHandler(t)
 	h.hosts, h.token = func(host string) bool { return host == "127.0.0.1" }, sha256.Sum256([]byte("secret"))
@@ -39,19 +39,19 @@ func get(t *testing.T, client *http.Client, address, token, host string) *http.R
 	r.Host = host
 	response, err := client.Do(r)
 	require.NoError(t, err)
-	_, err = io.Copy(io.Discard, response.Body) // or the client would not keep the connection
+	_, err = io.Copy(io.Discard, response.Body) // otherwise the client does not keep the connection
 	require.NoError(t, errors.Join(err, response.Body.Close()))
 	return response
 }
 
-// keeping is a client that keeps a connection of its own open.
+// keeping returns a client that keeps its own connection open.
 func keeping(t *testing.T) *http.Client {
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport}
 }
 
-// Silent clients, and clients with a wrong token, never block one with the token.
+// Silent clients, and clients with a wrong token, never block a client with the token.
 func TestGateKeepsPlacesForTheToken(t *testing.T) {
 	address := serveGate(t)
 	known := keeping(t)
@@ -73,7 +73,7 @@ func TestGateKeepsPlacesForTheToken(t *testing.T) {
 	require.Equal(t, http.StatusOK, get(t, keeping(t), address, "secret", "127.0.0.1").StatusCode)
 }
 
-// Clients with the token keep their connections up to a limit, and are answered beyond it.
+// Clients with the token keep their connections up to a limit, and get answers beyond it.
 func TestGateAnswersManyWithTheToken(t *testing.T) {
 	address := serveGate(t)
 	for k := range mostKnown + 5 {

@@ -16,7 +16,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// idleHandler is the handler of a job that takes no changes.
+// idleHandler returns the handler of a job that applies no changes.
 func idleHandler(t *testing.T) (*handler, *trainer.Live) {
 	profile, err := clock.FindProfile("steady")
 	require.NoError(t, err)
@@ -26,8 +26,8 @@ func idleHandler(t *testing.T) (*handler, *trainer.Live) {
 		patience: 20 * time.Millisecond}, live
 }
 
-// A change that the job does not take soon stays asked for, and whoever asked learns
-// that; and when the job ends, that it never came to it.
+// A change that the job does not apply in time stays pending, and the client is told. If the job ends first, the client
+// learns that the change was not applied.
 func TestListenAnswersLater(t *testing.T) {
 	h, live := idleHandler(t)
 	ask := func(patience time.Duration) (int, string) {
@@ -70,7 +70,7 @@ func TestListenAnswersLater(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, status)
 }
 
-// Whatever is sent is read without a panic, and what is taken says exactly what was sent.
+// Parsing a change never panics, and an accepted change equals the request.
 func FuzzParseChange(f *testing.F) {
 	for _, text := range []string{`{"change": "up", "devices": 2}`, `{"devices": 3}`, `{"change":"down"}`,
 		`{}`, `[]`, `null`, `{"change": null}`, `{"devices": 1e3}`, `{"devices": 2, "devices": 2}`,

@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/metrics.txt again")
 
-// A metric in the text format of Prometheus, version 0.0.4: its help is a sentence, its type follows,
-// and then its samples.
+// metricPattern matches a metric in the text format of Prometheus, version 0.0.4: its help is a sentence, its type
+// follows, and then its samples.
 var (
 	metricPattern = regexp.MustCompile(`^([a-z_]+) .+\.\n# TYPE ([a-z_]+) (counter|gauge)\n((?:[^#\n]+\n)+)$`)
 	samplePattern = regexp.MustCompile(
@@ -29,8 +29,8 @@ var (
 		`layers|changes|state|images|per_second)$`)
 )
 
-// metricsIn returns the names of metrics in order, each of which is there once, has a unit and
-// samples of its own, and ends in _total if and only if it is a counter.
+// metricsIn returns the names of metrics in order. It checks that each name occurs once, has a unit and its own
+// samples, and ends in _total if and only if it is a counter.
 func metricsIn(t *testing.T, text string) (names []string) {
 	t.Helper()
 	for metric := range strings.SplitSeq(strings.TrimPrefix(text, "# HELP "), "# HELP ") {
@@ -50,7 +50,7 @@ func metricsIn(t *testing.T, text string) (names []string) {
 	return names
 }
 
-// The metrics of a job are those of the golden file, in the format that Prometheus reads.
+// The metrics of a job equal the golden file, in the format that Prometheus reads.
 func TestMetrics(t *testing.T) {
 	h, live := idleHandler(t)
 	h.folder = "a \"run\" in \\ and\nbeyond"
@@ -78,7 +78,7 @@ func TestMetrics(t *testing.T) {
 	require.Equal(t, string(want), got, "look at it, then write it again with -update")
 }
 
-// What is not known yet is null in the status, and no metric.
+// An unknown value is null in the status, and no metric.
 func TestListenSaysWhatIsNotKnown(t *testing.T) {
 	h, _ := idleHandler(t)
 	s := h.now()
@@ -93,7 +93,7 @@ func TestListenSaysWhatIsNotKnown(t *testing.T) {
 	require.Contains(t, text, "\ngraft_job_state{state=\"trains\"} 1\n")
 }
 
-// The GPUs of a job are in its status and, under the names of NVIDIA's DCGM exporter, in its metrics.
+// The GPUs of a job are in its status, and in its metrics under the names of NVIDIA's DCGM exporter.
 func TestListenShowsGPUs(t *testing.T) {
 	h, _ := idleHandler(t)
 	require.Equal(t, []telemetry.State{}, h.now().GPUs)

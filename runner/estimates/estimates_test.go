@@ -29,10 +29,10 @@ func fewWeeks(t *testing.T) string {
 	return path
 }
 
-// smallest are options of models that are learned in no time.
+// smallest holds options of models that train almost instantly.
 var smallest = estimate.Options{Rounds: 1, Bags: 1, Bins: 4, PairBins: 2, LeastRows: 5}
 
-// whole says that a file is none that a kill left unfinished.
+// whole reports whether a file is not the leftover of a killed write.
 func whole(path string) bool { return !files.IsLeftover(filepath.Base(path)) }
 
 func TestDurationsSurviveFaults(t *testing.T) {
@@ -74,7 +74,7 @@ func TestShapesSurviveFaults(t *testing.T) {
 	}, whole)
 }
 
-// Without files to write, only the report comes back.
+// Without output paths, nothing is written and the report is returned.
 func TestNothingIsWrittenUnasked(t *testing.T) {
 	path := fewWeeks(t)
 	env := worktest.Env(files.ReadOnly{FS: files.OS{}})
@@ -86,7 +86,7 @@ func TestNothingIsWrittenUnasked(t *testing.T) {
 	require.Len(t, r.Windows, 2)
 }
 
-// A file that is no model is damaged, and one that is missing is not.
+// A file that is not a model is reported as damaged, a missing file is not.
 func TestShapesOfNoModel(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "model.json")
 	_, err := estimates.Shapes(files.OS{}, path, "")

@@ -23,7 +23,7 @@ import (
 	"graft/simulation/tables/tabletest"
 )
 
-// tables makes up two small tables, and a structural policy that knows them.
+// madeTables writes two small synthetic tables, and a structural policy trained on them.
 func madeTables(t *testing.T) (folders []string, policy string) {
 	dir := t.TempDir()
 	var trees []*simulation.Tree
@@ -48,8 +48,7 @@ func keptFiles(path string) bool {
 	return strings.HasSuffix(path, ".csv") || strings.HasSuffix(path, ".toml") || path == runs.OutcomeFile
 }
 
-// Evaluations that meet a fault at any write leave nothing that reads as whole, and do as
-// well again.
+// After a fault at any write, an evaluation leaves nothing that reads as complete, and a second one succeeds.
 func TestEvaluationsSurviveFaults(t *testing.T) {
 	folders, policy := madeTables(t)
 	for name, o := range map[string]Options{
@@ -71,7 +70,7 @@ func TestEvaluationsSurviveFaults(t *testing.T) {
 	}
 }
 
-// What is compared in memory, and kept afterwards, is what Run keeps.
+// An evaluation that is kept later writes the same files as Run.
 func TestKeepingLater(t *testing.T) {
 	folders, policy := madeTables(t)
 	env, dir := worktest.Env(files.OS{}), t.TempDir()

@@ -10,7 +10,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// A policy that has learned from the tables is not tested by them, and the report says so.
+// The report states which tables were in a policy's training set, since they do not test the policy.
 func TestAPolicysNotesSayWhatItHasSeen(t *testing.T) {
 	trees := []*simulation.Tree{{Table: named("early")}, {Table: named("late")}}
 	for notes, want := range map[string]string{

@@ -44,17 +44,15 @@ func env() *app.Env {
 	return &app.Env{Files: files.OS{}, Now: time.Now, Log: zap.NewNop(), Version: "test"}
 }
 
-// example holds the expected values of a check in Python: a network's print, images and the
-// logits of graft in eval mode.
+// example holds the expected values of a check in Python: a network's print, images and graft's logits in eval mode.
 type example struct {
 	Print  string    `json:"print"`
-	Shape  []int     `json:"shape"` // of the images
+	Shape  []int     `json:"shape"` // shape of the images
 	Images []float32 `json:"images"`
 	Logits []float32 `json:"logits"`
 }
 
-// write exports a network with fresh weights, and statistics that are not those of a new
-// network, in a form, and writes its example beside it.
+// write exports a network with random weights and changed statistics, and writes its example next to it.
 func write(t *testing.T, s *torch.Scope, n *model.Network, dir, name, extension string) {
 	random := s.NewGenerator(torch.CPU, 5)
 	for _, e := range n.State() {
@@ -88,7 +86,7 @@ func write(t *testing.T, s *torch.Scope, n *model.Network, dir, name, extension 
 	require.NoError(t, err, n.String())
 }
 
-// examples are networks from the zoo up to some size, and random ones before and after surgery.
+// examples exports zoo networks up to some size, and random networks before and after surgery.
 func examples(t *testing.T, extension string) (dir string, count int) {
 	dir = t.TempDir()
 	largest, drawn := 3_000_000, 60
@@ -150,7 +148,7 @@ func examples(t *testing.T, extension string) (dir string, count int) {
 	return dir, count
 }
 
-// archived is a network that PyTorch exported; nil without the reference.
+// archived returns a network that PyTorch exported, or nil without the reference.
 func archived(t *testing.T, name string) *model.Network {
 	data, err := os.ReadFile("../../../shared/reference/import/cases/" + name + ".pt2")
 	if err != nil {
@@ -208,13 +206,13 @@ for path in sorted(pathlib.Path(sys.argv[1]).glob("*.onnx")):
 print(worst)
 `
 
-// Exported modules print as graft prints the network and compute what graft computes.
+// Exported modules print as graft prints the network, and compute the same outputs as graft.
 func TestPyTorchComputesTheSame(t *testing.T) { check(t, ".py", "torch", torchCheck) }
 
-// Exported ONNX models compute what graft computes.
+// Exported ONNX models compute the same outputs as graft.
 func TestONNXComputesTheSame(t *testing.T) { check(t, ".onnx", "onnxruntime", onnxCheck) }
 
-// logitsOf computes the outputs of a graph on small whole numbers, which are tokens too.
+// logitsOf computes the outputs of a graph on small whole numbers, which also serve as tokens.
 func logitsOf(t *testing.T, s *torch.Scope, g *graph.Graph, set *weights.Set) []float32 {
 	bound, err := g.Bind(s, torch.CPU, set)
 	require.NoError(t, err)
@@ -230,7 +228,7 @@ func logitsOf(t *testing.T, s *torch.Scope, g *graph.Graph, set *weights.Set) []
 	return logits
 }
 
-// Networks that PyTorch exported compute the same after they were written as ONNX and read again.
+// Networks that PyTorch exported compute the same outputs after a write and read as ONNX.
 func TestArchivesAreWrittenAsONNX(t *testing.T) {
 	paths, _ := filepath.Glob("../../../shared/reference/import/cases/*.pt2")
 	if len(paths) == 0 {
@@ -259,8 +257,8 @@ func TestArchivesAreWrittenAsONNX(t *testing.T) {
 	}
 }
 
-// classed writes a network of three classes with two weight files, whose records of images are
-// for this network and for another one. It returns an export of the network to a file, with its text.
+// classed writes a network of three classes and two weight files. The records of images are for this network in one
+// file, and for another network in the other. It returns a function that exports the network and returns the text.
 func classed(t *testing.T) (dir string, as func(from, to string) string) {
 	dir = t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -287,7 +285,7 @@ func classed(t *testing.T) (dir string, as func(from, to string) string) {
 	}
 }
 
-// Each form names the classes, where the weights record them for this network.
+// Each export format names the classes if the weights record them for this network.
 func TestExportsNameTheClasses(t *testing.T) {
 	dir, as := classed(t)
 	require.Contains(t, as("in.safetensors", "net.py"),
@@ -302,7 +300,7 @@ func TestExportsNameTheClasses(t *testing.T) {
 	require.NotContains(t, as("other.safetensors", "other.py"), "normalize")
 }
 
-// ONNX Runtime finds the classes among the properties of a model.
+// ONNX Runtime finds the classes in the properties of a model.
 func TestONNXPropertiesAreRead(t *testing.T) {
 	path := pythontest.Find(t, "onnxruntime")
 	dir, as := classed(t)

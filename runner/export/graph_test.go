@@ -19,7 +19,7 @@ import (
 	"graft/torch/weights"
 )
 
-// graphFiles exports a network from the zoo that runs as a graph as a module and as a state dict.
+// graphFiles exports a zoo network that runs as a graph, as a module and as a state dict.
 func graphFiles(t *testing.T, name string, images app.Images) (dir string) {
 	dir = t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -41,7 +41,7 @@ func graphFiles(t *testing.T, name string, images app.Images) (dir string) {
 	return dir
 }
 
-// The module of a graph has the names of the classes and prepares images, as the module of a tree.
+// The module of a graph has the class names and prepares images, as the module of a tree does.
 func TestAModuleOfAGraphNamesTheClasses(t *testing.T) {
 	classes := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}
 	dir := graphFiles(t, "Mixer32", app.Images{Mean: []float64{0.5, 0.4, 0.3}, Deviation: []float64{0.2, 0.2, 0.2},
@@ -76,8 +76,8 @@ for wrong in ({}, {**state, "more": torch.zeros(1)}, {**state, next(iter(state))
 print(sorted(fresh.constants))
 `
 
-// A state dict has no constants, such as the tables of rotary positions, so that a strict load_state_dict takes it;
-// the module has their values all the same.
+// A state dict has no constants, such as the tables of rotary positions, so a strict load_state_dict accepts it. The
+// module has their values.
 func TestPyTorchLoadsTheStateDictOfAGraph(t *testing.T) {
 	dir := graphFiles(t, "SmallLLaMA", app.Images{})
 	set, err := weights.Read(files.OS{}, filepath.Join(dir, "net.pth"), weights.Options{})

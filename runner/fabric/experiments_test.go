@@ -16,7 +16,7 @@ import (
 	"graft/runner/fabric"
 )
 
-// studyGraphs is the folder of the published profiles, which the tree does not have.
+// studyGraphs returns the folder of the published profiles, or skips the test.
 func studyGraphs(t *testing.T) string {
 	t.Helper()
 	folder := filepath.FromSlash("../../../shared/reference/ramp/graphs/small")
@@ -26,8 +26,8 @@ func studyGraphs(t *testing.T) string {
 	return folder
 }
 
-// The best constant degrees block what the reference found, and no more than what is printed of the learned
-// policy.
+// The best constant degree blocks the recorded share of jobs, which does not differ significantly from the published
+// learned policy.
 func TestPublishedExperiments(t *testing.T) {
 	env := &app.Env{Files: files.OS{}, Now: time.Now, Log: zap.NewNop()}
 	r, err := fabric.Experiment(context.Background(), env,
@@ -44,8 +44,8 @@ func TestPublishedExperiments(t *testing.T) {
 	}
 }
 
-// Policies that learned are files; a study that was broken off takes those that are there, and another one does
-// not write over them.
+// Learned policies are stored as files. A resumed study uses the stored policies, and another study does not overwrite
+// them.
 func TestPoliciesOfTheStudy(t *testing.T) {
 	if os.Getenv("GRAFT_LONG") == "" {
 		t.Skip("left out: the study with learned policies; set GRAFT_LONG=1")

@@ -17,13 +17,13 @@ import (
 	"graft/runner/fabric"
 )
 
-// chainProfile is a profile of PipeDream of two operations.
+// chainProfile is a PipeDream profile of two operations.
 const chainProfile = "node1 -- Input0 -- forward_compute_time=1.0, backward_compute_time=2.0, " +
 	"activation_size=1000.0, parameter_size=0.0\n" +
 	"node2 -- Linear(8) -- forward_compute_time=2.0, backward_compute_time=4.0, activation_size=500.0, " +
 	"parameter_size=800.0\n\tnode1 -- node2\n"
 
-// episode is an episode of one job on eight servers.
+// episode is an episode of two jobs on eight servers.
 const episode = `{"agent": "max_parallelism", "seed": 1, "file_order": ["chain.txt"],
 "config": {"topology_config": {"type": "ramp",
 "kwargs": {"num_communication_groups": 2, "num_racks_per_communication_group": 2,
@@ -35,7 +35,7 @@ const episode = `{"agent": "max_parallelism", "seed": 1, "file_order": ["chain.t
 "max_simulation_run_time": null, "max_partitions_per_op": 8, "min_op_run_time_quantum": 0.01},
 "arrivals": [[0, 0, "chain", 1, 0], [1, 1, "chain", 0.9, 10]]}`
 
-// play plays an episode on a graph.
+// play runs an episode on a graph.
 func play(t *testing.T, episode, profile string) (*fabric.PlayReport, error) {
 	t.Helper()
 	folder := t.TempDir()
@@ -46,7 +46,7 @@ func play(t *testing.T, episode, profile string) (*fabric.PlayReport, error) {
 		Graphs: folder, Out: filepath.Join(folder, "played")})
 }
 
-// Jobs that an episode does not have are drawn from its seed.
+// Without a list of arrivals, jobs are drawn from the episode's seed.
 func TestEpisodesDrawTheirJobs(t *testing.T) {
 	r, err := play(t, episode, chainProfile)
 	require.NoError(t, err)
@@ -59,7 +59,7 @@ func TestEpisodesDrawTheirJobs(t *testing.T) {
 	}
 }
 
-// Bad episodes and graphs end in an error that names what is wrong, never in an endless loop.
+// Bad episodes and graphs give an error that names the fault, and never an endless loop.
 func TestBadEpisodes(t *testing.T) {
 	for change, want := range map[string]string{
 		`"num_communication_groups": 2|"num_communication_groups": 0`:                   "groups is 0",

@@ -24,13 +24,14 @@ import (
 	"graft/simulation/tables/tabletest"
 )
 
-// policyFiles are the files of both kinds of learning that say nothing of time.
+// policyFiles selects the files of learning runs that do not depend on time.
 func policyFiles(path string) bool {
 	return strings.HasSuffix(path, ".safetensors") && filepath.Dir(path) != "learners" ||
 		slices.Contains([]string{"learning.csv", "episodes.csv", runs.OutcomeFile, runs.PolicyFile}, path)
 }
 
-// learned runs a file in a folder. Again continues the run, or restarts it if it cannot be continued.
+// learned returns a function that runs a file in a folder. With again, it resumes the run, or restarts it if that
+// fails.
 func learned(path string) func(*app.Env, string, bool) error {
 	return func(env *app.Env, folder string, again bool) error {
 		_, err := Run(context.Background(), env, path, Options{Folder: folder, Resume: again})
@@ -72,7 +73,7 @@ func TestSchedulersSurviveFaults(t *testing.T) {
 	})
 }
 
-// Where nothing is drawn, a line says every ten seconds how far all seeds are.
+// Without a bar, a log line every ten seconds states the progress of all seeds.
 func TestSeedLogIsPaced(t *testing.T) {
 	core, lines := observer.New(zapcore.InfoLevel)
 	now := time.Unix(0, 0)

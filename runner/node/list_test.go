@@ -16,7 +16,7 @@ import (
 	"graft/runner/node"
 )
 
-// source is a machine with devices whose counters advance by a joule with each reading.
+// source is a machine with devices whose counters advance by one joule per reading.
 type source struct {
 	devices  []telemetry.Device
 	readings float64
@@ -36,7 +36,7 @@ func (s *source) Read(device int) (telemetry.Reading, error) {
 
 func (s *source) Close() error { return nil }
 
-// machine is an environment whose GPUs and processors are these; nil has none.
+// machine returns an environment with the given GPUs and processors; nil means none.
 func machine(gpus, processors telemetry.Source) *app.Env {
 	return &app.Env{Files: files.OS{}, Now: time.Now, Log: zap.NewNop(),
 		Telemetry: func(on bool) (telemetry.Source, error) {

@@ -36,7 +36,7 @@ func TestSpeedOfTasksTogether(t *testing.T) {
 	require.Equal(t, 2, runs)
 }
 
-// The run under way counts until now.
+// A run in progress counts until now.
 func TestRunUnderWay(t *testing.T) {
 	list := []span{{0, second, true}, {second, second, false}}
 	require.Equal(t, []span{{0, second, true}, {second, 3 * second, false}}, until(list, 3*second))

@@ -22,7 +22,7 @@ import (
 	"graft/runner/node"
 )
 
-// pairOfTasks are two tasks, one of which comes as two equal ones.
+// pairOfTasks has two tasks, one with count 2.
 const pairOfTasks = `[machine]
 gpus = 1
 [[task]]
@@ -37,7 +37,7 @@ memory_mb = 9000
 command = ["sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo $GRAFT_TASK"]
 `
 
-// briefly measures for as short as possible.
+// briefly returns options for the shortest possible measurements.
 func briefly(repeats int, resume bool) node.ProfileOptions {
 	return node.ProfileOptions{FolderOptions: app.FolderOptions{Resume: resume}, Repeats: repeats, Seconds: 0.01}
 }
@@ -107,7 +107,7 @@ func TestProfileOfTasksThatFail(t *testing.T) {
 	require.Equal(t, "oops\n", string(text))
 }
 
-// A measurement that is stopped is made again.
+// A stopped measurement is repeated after a resume.
 func TestProfileGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	begun, end := filepath.Join(dir, "begun"), filepath.Join(dir, "end")

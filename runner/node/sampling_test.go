@@ -10,7 +10,7 @@ import (
 	"graft/internal/telemetry"
 )
 
-// Files take the times between readings that the sampler takes.
+// Files accept the same sampling intervals as the sampler.
 func TestSamplingOfFilesIsThatOfTheSampler(t *testing.T) {
 	for at, fine := range map[time.Duration]bool{
 		world.ShortestSampling: true, world.ShortestSampling - 1: false,

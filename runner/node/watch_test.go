@@ -23,10 +23,10 @@ import (
 	"graft/runner/node"
 )
 
-// patience bounds a wait for what a process does.
+// patience limits waits for other processes.
 const patience = time.Minute
 
-// waits is a shell's command that ends when a file exists.
+// waits returns a shell command that waits until a file exists.
 func waits(path string) string { return fmt.Sprintf("until [ -e %s ]; do sleep 0.02; done", path) }
 
 // tasksOf writes a file of tasks into a folder, and reads it.
@@ -40,7 +40,7 @@ func tasksOf(t *testing.T, dir, text string) (*world.File, string) {
 	return c, path
 }
 
-// got asks for a page, and returns its code and text.
+// got requests a page, and returns its status code and text.
 func got(t *testing.T, method, url, host string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)

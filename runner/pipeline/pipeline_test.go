@@ -23,7 +23,7 @@ import (
 	"graft/simulation/tables/tabletest"
 )
 
-// written writes the file of a pipeline of so many scenarios.
+// written writes the file of a pipeline with the given number of scenarios.
 func written(t *testing.T, scenarios int, leaveOut string) string {
 	dir := t.TempDir()
 	var paths []string
@@ -42,7 +42,7 @@ func written(t *testing.T, scenarios int, leaveOut string) string {
 	return path
 }
 
-// madeUp are tables that stand for simulations, by the scenario's name.
+// madeUp returns synthetic tables that replace simulations, by scenario name.
 func madeUp(t *testing.T) fs.FS {
 	dir := t.TempDir()
 	for k := range 2 {
@@ -52,7 +52,7 @@ func madeUp(t *testing.T) fs.FS {
 	return os.DirFS(dir)
 }
 
-// copied stands for a simulation: it copies a made-up table.
+// copied returns a substitute for a simulation that copies a synthetic table.
 func copied(tables fs.FS) func(*app.Env, string, string) error {
 	return func(_ *app.Env, _, folder string) error {
 		table, err := fs.Sub(tables, filepath.Base(folder))
@@ -60,7 +60,7 @@ func copied(tables fs.FS) func(*app.Env, string, string) error {
 	}
 }
 
-// simulated runs a simulation with one worker in this process, not in one of its own.
+// simulated runs a simulation with one worker in this process.
 func simulated(env *app.Env, path, folder string) error {
 	set := []string{"data.synthetic.train=20", "data.synthetic.test=10", "train.batch=10", "adapt.rows=10",
 		`fleet.image="graft"`, `fleet.claim="shared"`, `fleet.mount="/"`}
@@ -75,7 +75,7 @@ func simulated(env *app.Env, path, folder string) error {
 	return err
 }
 
-// ran runs a pipeline with simulations of its own.
+// ran runs a pipeline with a substitute for simulations.
 func ran(path string, simulate func(env *app.Env, path, folder string) error, env *app.Env,
 	folder string) (*Result, error) {
 	c, err := config.ReadPipeline(env.Files, path, nil)
@@ -92,8 +92,8 @@ func ranWith(c *config.Pipeline, simulate func(env *app.Env, path, folder string
 	return p.run(context.Background())
 }
 
-// A pipeline that meets a fault at any write ends in an error or the same bytes; the same
-// pipeline then goes on to the same bytes.
+// After a fault at any write, a pipeline ends in an error or with the same bytes. A second run then ends with the same
+// bytes.
 func TestPipelinesSurviveFaults(t *testing.T) {
 	path := written(t, 1, config.LeaveNone)
 	kept := []string{filepath.Join("s0", runs.TableFolder, "grid-1.jsonl"), runs.OutcomeFile,
@@ -106,7 +106,7 @@ func TestPipelinesSurviveFaults(t *testing.T) {
 	}, func(path string) bool { return slices.Contains(kept, path) })
 }
 
-// The learning file is written for people: what it says is what learned.
+// The learning file records the options that were used to learn.
 func TestLearningFileIsARecord(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	_, err := ran(written(t, 2, "scenario"), copied(madeUp(t)), worktest.Env(files.OS{}), folder)

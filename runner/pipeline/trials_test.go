@@ -19,7 +19,7 @@ import (
 	"graft/runner/worktest"
 )
 
-// smallTrials writes the file of a pipeline of two entries, the first of which has arms and is tuned.
+// smallTrials writes the file of a pipeline of two entries; the first has arms and is tuned.
 func smallTrials(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -37,7 +37,7 @@ func smallTrials(t *testing.T) string {
 	return filepath.Join(dir, "all.toml")
 }
 
-// keptOfTrials reports whether a file does not depend on when a pipeline ran.
+// keptOfTrials reports whether a file is independent of the time of the run.
 func keptOfTrials(path string) bool {
 	name := filepath.Base(path)
 	// parts of a failed trial are moved aside, and a crash leaves temporary files
@@ -49,8 +49,8 @@ func keptOfTrials(path string) bool {
 		strings.Contains(path, runs.CasesFolder)
 }
 
-// A pipeline of trials that meets a fault at any write ends in an error or the same bytes; the same pipeline then
-// continues to the same bytes.
+// After a fault at any write, a pipeline of trials ends in an error or with the same bytes. A second run then ends with
+// the same bytes.
 func TestPipelinesOfTrialsSurviveFaults(t *testing.T) {
 	path := smallTrials(t)
 	worktest.SurviveFaults(t, func(env *app.Env, folder string, _ bool) error {
@@ -59,13 +59,13 @@ func TestPipelinesOfTrialsSurviveFaults(t *testing.T) {
 	}, keptOfTrials)
 }
 
-// stopper ends a context with a number of completed trials.
+// stopper cancels a context after a number of completed trials.
 type stopper struct {
 	left int
 	stop context.CancelFunc
 }
 
-// Write counts the ends of trials.
+// Write counts completed trials in the log.
 func (s *stopper) Write(line []byte) (int, error) {
 	if strings.Contains(string(line), "completed trial") {
 		if s.left--; s.left == 0 {
@@ -75,7 +75,7 @@ func (s *stopper) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Stopped after any number of trials, a pipeline continues to the same bytes; and so does one that ran in portions.
+// A pipeline that stops after any number of trials continues to the same bytes. So does one that runs in portions.
 func TestPipelinesOfTrialsContinue(t *testing.T) {
 	path, whole := smallTrials(t), filepath.Join(t.TempDir(), "whole")
 	r, err := Run(context.Background(), worktest.Env(files.OS{}), path, Options{Folder: whole})
@@ -138,7 +138,7 @@ func TestPipelinesOfOtherTrials(t *testing.T) {
 	require.Equal(t, want, worktest.Contents(t, filepath.Join(folder, "two"), func(string) bool { return true }))
 }
 
-// Entries in which trials fail do not hold up other entries.
+// An entry with failing trials does not hold up other entries.
 func TestPipelinesOfFailingTrials(t *testing.T) {
 	path, folder := smallTrials(t), filepath.Join(t.TempDir(), "run")
 	text, err := os.ReadFile(path)
@@ -157,7 +157,7 @@ func TestPipelinesOfFailingTrials(t *testing.T) {
 	}
 }
 
-// The best mean wins, the first one of equals; a trial that diverged loses.
+// The best mean wins, the first one among equals. A trial that diverged loses.
 func TestSelectedValues(t *testing.T) {
 	e := &config.TrialsEntry{TrialsOptions: config.TrialsOptions{Name: "e", Cases: "arms.toml",
 		Tune: config.TuneOptions{Sweep: []string{"optimizer.lr=1,2,3"}, Seeds: 2}}, Named: []config.Case{{Name: "a"}}}

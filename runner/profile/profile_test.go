@@ -11,7 +11,7 @@ import (
 	"graft/runner/worktest"
 )
 
-// Sizes that no machine could hold are usage errors, all at once and before anything is measured.
+// Sizes beyond any machine are usage errors, reported together before any measurement.
 func TestSizesAreBounded(t *testing.T) {
 	for want, o := range map[string]profile.Options{
 		"option threads is 1000000000": {Threads: 1_000_000_000}, "option rounds is -1": {Rounds: -1},

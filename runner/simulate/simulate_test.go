@@ -38,9 +38,8 @@ claim = "shared"
 mount = "/"
 `
 
-// A fault at any write of planning, running and collecting leads to an error or to the same
-// table, and the same calls again to the same table. Workers are processes of the machine
-// otherwise; here one runs in the test.
+// After a fault at any write of planning, running or collecting, there is an error or the same table, and a second run
+// gives the same table. The worker runs in the test instead of in a separate process.
 func TestSimulationsSurviveFaults(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "late.toml")
 	require.NoError(t, os.WriteFile(file, []byte(scenario), 0o600))

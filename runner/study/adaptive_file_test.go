@@ -26,7 +26,7 @@ func readAdaptive(path string, set ...string) (*adaptiveworld.File, error) {
 	return f.(*adaptiveworld.File), nil
 }
 
-// adaptiveFile reads a file that is right.
+// adaptiveFile reads a valid file.
 func adaptiveFile(t *testing.T, path string, set ...string) *adaptiveworld.File {
 	t.Helper()
 	f, err := readAdaptive(path, set...)
@@ -34,13 +34,13 @@ func adaptiveFile(t *testing.T, path string, set ...string) *adaptiveworld.File 
 	return f
 }
 
-// exampleSet names a workload of the example without its file.
+// exampleSet returns assignments for a workload of the example, without its file.
 func exampleSet(set ...string) []string {
 	return append([]string{"adaptive.data=" + config.Quote(adaptiveExample+"/applications"),
 		`workload.traces=["workload-1.csv"]`}, set...)
 }
 
-// adaptiveCopy is a copy of the example that a test may change.
+// adaptiveCopy returns a folder with a copy of the example, which a test may change.
 func adaptiveCopy(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -48,7 +48,8 @@ func adaptiveCopy(t *testing.T) string {
 	return dir
 }
 
-// What a run folder keeps of a file is the same file; results depend on the contents of all that it names.
+// The resolved file in a run folder is the same configuration. The digest covers the contents of all files that it
+// names.
 func TestAdaptiveFile(t *testing.T) {
 	dir := adaptiveCopy(t)
 	path := filepath.Join(dir, "compare.toml")
@@ -76,13 +77,13 @@ func TestAdaptiveFile(t *testing.T) {
 		changed := filepath.Join(dir, "applications", name)
 		text, err := os.ReadFile(changed)
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(changed, append(text, '\n'), 0o600)) // an empty line means nothing
+		require.NoError(t, os.WriteFile(changed, append(text, '\n'), 0o600)) // same content
 		digests[config.Digest(adaptiveFile(t, path))] = true
 	}
 	require.Len(t, digests, 13)
 }
 
-// Quirks that are kept are none, those that are named, or all.
+// The quirks of a study are none, the named ones, or all.
 func TestAdaptiveQuirks(t *testing.T) {
 	quirks := func(set ...string) any {
 		return adaptiveFile(t, "", exampleSet(set...)...).Study().Plan().Facts["quirks"]
@@ -95,7 +96,7 @@ func TestAdaptiveQuirks(t *testing.T) {
 		`quirks is set, but compat = "pollux" enables all quirks anyway; remove one of the two keys`)
 }
 
-// Each scheduler has a name of its own. Lucid needs a node for its profiler, beside those of the largest job.
+// Each scheduler has a unique name. Lucid needs a node for its profiler, in addition to the nodes of the largest job.
 func TestAdaptiveSchedulers(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range worlds.Named("adaptive").Schedulers() {
@@ -129,7 +130,7 @@ func TestAdaptiveSchedulers(t *testing.T) {
 	}
 }
 
-// A workload is a file, or a name in the folder of data; two that would share a folder are an error.
+// A workload is a file, or a name in the data folder. Two workloads that would share a folder are an error.
 func TestAdaptiveTraces(t *testing.T) {
 	dir := adaptiveCopy(t)
 	path := filepath.Join(dir, "compare.toml")

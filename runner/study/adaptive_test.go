@@ -26,7 +26,7 @@ import (
 	"graft/runner/worktest"
 )
 
-// adaptiveSet is a small study of adaptive jobs: a few jobs of the example on a node.
+// adaptiveSet returns a small study: a few jobs of the example on one node.
 func adaptiveSet(t *testing.T, set ...string) []string {
 	t.Helper()
 	trace := filepath.Join(t.TempDir(), "few.csv")
@@ -47,7 +47,7 @@ func runAdaptive(ctx context.Context, t *testing.T, fsys files.FS, folder string
 	return f, o, err
 }
 
-// Whatever fails or kills a run at whichever write, resuming it ends in the same bytes.
+// After a fault or kill at any write, a resumed run ends with the same bytes.
 func TestAdaptiveRunsSurviveFaults(t *testing.T) {
 	studytest.Survives(t, "adaptive", "", adaptiveSet(t, "schedule.ablate=true")...)
 }
@@ -62,7 +62,7 @@ func TestAdaptiveRunsResume(t *testing.T) {
 		"pollux.population=4", "adaptive.nodes=2", "adaptive.gpus_per_node=4")...)
 }
 
-// refusing is a file system without any write below folders of a name.
+// refusing is a file system that refuses writes below folders with a name.
 type refusing struct {
 	files.OS
 	name string
@@ -75,7 +75,7 @@ func (r refusing) Create(path string) (files.File, error) {
 	return r.OS.Create(path)
 }
 
-// A run that was killed after some simulations does only the others when it is resumed.
+// A run that is killed after some simulations runs only the others when resumed.
 func TestResumedRunsKeepWhatEnded(t *testing.T) {
 	set, folder := adaptiveSet(t), filepath.Join(t.TempDir(), "run")
 	_, whole, err := runAdaptive(t.Context(), t, files.OS{}, filepath.Join(t.TempDir(), "run"), false, set...)
@@ -95,7 +95,7 @@ func TestResumedRunsKeepWhatEnded(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(folder, "srtf", "cell.json"))
 }
 
-// A stopped run asks to be queued again.
+// A stopped run exits with the code for requeueing.
 func TestStoppedRuns(t *testing.T) {
 	set, folder := adaptiveSet(t), filepath.Join(t.TempDir(), "run")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -107,7 +107,7 @@ func TestStoppedRuns(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// The metrics of every scheduler, of adaptive and of rigid jobs, agree with each other and with the tables.
+// The metrics of every scheduler, for adaptive and rigid jobs, agree with each other and with the tables.
 func TestMetricsOfAdaptiveSchedulers(t *testing.T) {
 	var names []string
 	for _, s := range adaptiveworld.Schedulers(adaptiveFile(t, "", adaptiveSet(t)...).SchedulerOptions, 0) {
@@ -167,7 +167,7 @@ func checkTables(t *testing.T, f *adaptiveworld.File, r *runs.Run, cell *study.C
 	require.GreaterOrEqual(t, len(changes["devices"]), 3+int(restarts))
 }
 
-// Without interference of others a job alone runs as its application does, under each rigid scheduler.
+// Without interference, a single job takes as long as its application, under each rigid scheduler.
 func TestOneRigidJob(t *testing.T) {
 	trace := filepath.Join(t.TempDir(), "one.csv")
 	require.NoError(t, os.WriteFile(trace,

@@ -11,7 +11,7 @@ import (
 	"graft/runner/study/studytest"
 )
 
-// elasticSet is a small study of elastic jobs: two workloads, three schedulers, and an ablation.
+// elasticSet returns a small study of elastic jobs: two workloads, three schedulers, and an ablation.
 func elasticSet(t *testing.T) []string {
 	dir := t.TempDir()
 	var traces []string

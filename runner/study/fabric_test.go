@@ -59,7 +59,7 @@ func TestFabricRunsResume(t *testing.T) {
 		"schedule.ablate=true", "schedule.schedulers=['best-constant', 'random', 'exact']")
 }
 
-// The same file gives the same bytes on one thread and on four; a run of other keys is not resumed.
+// The same file gives the same bytes with one worker and with four, and a run with other keys is not resumed.
 func TestFabricRunsAreTheSame(t *testing.T) {
 	set := []string{"demand.jobs=15", "schedule.ablate=true", "schedule.seeds=2",
 		"schedule.schedulers=['best-constant', 'random', 'thrifty', 'exact']"}
@@ -78,7 +78,7 @@ func TestFabricRunsAreTheSame(t *testing.T) {
 	require.ErrorContains(t, err, "demand.jobs")
 }
 
-// standingOf is the standing of a scheduler by blocked jobs.
+// standingOf returns the standing of a scheduler by blocked jobs.
 func standingOf(t *testing.T, o *study.Outcome, point, name string) *study.Standing {
 	t.Helper()
 	r := o.Ranking(point, "blocked_share")
@@ -88,8 +88,8 @@ func standingOf(t *testing.T, o *study.Outcome, point, name string) *study.Stand
 	return &r.Standings[k]
 }
 
-// No scheduler blocks fewer jobs than the exact search, and none fewer than those that are infeasible on an empty
-// cluster.
+// No scheduler blocks fewer jobs than the exact search, and the exact search blocks at least the jobs that are
+// infeasible on an empty cluster.
 func TestNoSchedulerBeatsTheExactSearch(t *testing.T) {
 	o, err := runFabric(t, filepath.Join(t.TempDir(), "run"), app.FolderOptions{}, "demand.jobs=15",
 		"vary.networks=['ramp','tree 2x4']", "schedule.schedulers=['thrifty','exact','best-constant','quickest']")
@@ -110,7 +110,7 @@ func TestNoSchedulerBeatsTheExactSearch(t *testing.T) {
 	}
 }
 
-// Shares are shares, schedulers see the same jobs, and no constant degree blocks fewer than the best one.
+// Shares are consistent, schedulers get the same jobs, and no constant degree blocks fewer jobs than the best one.
 func TestFiguresOfFabrics(t *testing.T) {
 	constants := []string{"constant-1", "constant-2", "constant-4", "constant-8"}
 	o, err := runFabric(t, filepath.Join(t.TempDir(), "run"), app.FolderOptions{}, "schedule.ablate=true",
@@ -157,7 +157,8 @@ func checkParts(t *testing.T, o *study.Outcome, s *study.Summary) {
 	require.InDelta(t, float64(s.Values["blocked_share"]), sums["cause"]/float64(o.Jobs), 1e-12)
 }
 
-// checkChosen requires that the best constant degree is the same in all episodes, and blocks as many as it does.
+// checkChosen requires that the best constant degree is the same in all episodes, and blocks the same share as its
+// constant scheduler.
 func checkChosen(t *testing.T, o *study.Outcome, point string, blocked map[string]float64) {
 	t.Helper()
 	chosen := map[string]bool{}

@@ -21,7 +21,7 @@ import (
 	"graft/runner/worktest"
 )
 
-// rigidSet is a small trace under two schedulers at two arrival factors, with usage and ablations.
+// rigidSet returns a small trace under two schedulers at two arrival factors, with usage and ablations.
 func rigidSet(t *testing.T, set ...string) []string {
 	path := filepath.Join(t.TempDir(), "jobs.csv")
 	var b strings.Builder
@@ -39,7 +39,7 @@ func TestRigidRunsSurviveFaults(t *testing.T) { studytest.Survives(t, "rigid", "
 
 func TestRigidRunsResume(t *testing.T) { studytest.Resumes(t, 20, "rigid", "", rigidSet(t)...) }
 
-// failingSet is rigidSet with random failures under two seeds, listed outages, drains and spare nodes.
+// failingSet returns rigidSet with random failures under two seeds, listed outages, drains and spare nodes.
 func failingSet(t *testing.T, set ...string) []string {
 	path := filepath.Join(t.TempDir(), "faults.json")
 	event := `{"node_id": "%s", "event_time": %g, "event_type": "fault_%s", "fault_type": {"Class": "GPU"}}`
@@ -59,8 +59,7 @@ func TestFailingRunsSurviveFaults(t *testing.T) { studytest.Survives(t, "rigid",
 
 func TestFailingRunsResume(t *testing.T) { studytest.Resumes(t, 20, "rigid", "", failingSet(t)...) }
 
-// The outcome has the availability of the nodes and the losses of the jobs, and all schedulers have the failures of a
-// seed.
+// The outcome has the availability of nodes and the losses of jobs. All schedulers have the same failures for a seed.
 func TestOutcomesOfFailures(t *testing.T) {
 	f := studytest.Read(t, "rigid", "", failingSet(t, "run.folder="+config.Quote(filepath.Join(t.TempDir(), "run")),
 		"failures.rate_factor=20.0", `failures.source="fit"`)...)
@@ -96,7 +95,7 @@ func TestResolvedFailuresReadBack(t *testing.T) {
 	}
 }
 
-// Sizes that no machine could hold are usage errors before there is a run folder.
+// Sizes beyond any machine are usage errors before there is a run folder.
 func TestSizesAreBounded(t *testing.T) {
 	for name, set := range map[string]string{
 		"GPUs":          `cluster.nodes=1000000`,
@@ -111,7 +110,7 @@ func TestSizesAreBounded(t *testing.T) {
 	}
 }
 
-// Cells that were saved before their trace changed are simulated again.
+// Cells that were saved before a change of their trace are simulated again.
 func TestCellsAreOfTheirInputs(t *testing.T) {
 	set := rigidSet(t)
 	folder, w := filepath.Join(t.TempDir(), "run"), worlds.Named("rigid")
@@ -129,7 +128,7 @@ func TestCellsAreOfTheirInputs(t *testing.T) {
 	require.Equal(t, 1, again.Jobs)
 }
 
-// The results of a complete run are not shown for other inputs.
+// The results of a complete run are not shown for changed inputs.
 func TestCompleteRunsKeepTheirInputs(t *testing.T) {
 	w, env := worlds.Named("rigid"), worktest.Env(files.OS{})
 	f := studytest.Read(t, "rigid", "", rigidSet(t, "run.folder="+config.Quote(filepath.Join(t.TempDir(), "run")))...)
@@ -148,13 +147,12 @@ func TestCompleteRunsKeepTheirInputs(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// fullDisk is a file system without any write in a folder.
+// fullDisk is a file system that refuses to create files in a folder.
 type fullDisk struct {
 	files.OS
 	folder string
 }
 
-// Create fails in the folder.
 func (f fullDisk) Create(path string) (files.File, error) {
 	if filepath.Dir(path) == f.folder {
 		return nil, errors.New("the disk is full")

@@ -19,7 +19,7 @@ import (
 	"graft/torch/weights"
 )
 
-// ownNetwork is an imported network with a scale of its own and a constant, whose last operator may be another one.
+// ownNetwork is an imported network with a custom scale and a constant; its last operator can be replaced.
 const ownNetwork = `name = "Own"
 input = {value = "x", dtype = "float32", shape = ["batch=2", 3, 16, 16]}
 output = "y"
@@ -46,7 +46,7 @@ operators = [
 ]
 `
 
-// own writes the network, and a weight file for each of some names.
+// own writes the network, and weight files with the given names.
 func own(t *testing.T, last string, names ...string) (dir string) {
 	dir = t.TempDir()
 	path := filepath.Join(dir, "own.toml")
@@ -76,7 +76,7 @@ func compareOwn(t *testing.T, dir string, more ...string) (*sweep.Result, error)
 	return sweep.Compare(t.Context(), worktest.Env(files.OS{}), "", o)
 }
 
-// digests are the ends of the trials of an arm.
+// digests returns the final digests of an arm's trials.
 func digests(o *runs.SweepOutcome, arm string) (list []string) {
 	for _, t := range o.Case(arm).Trials {
 		list = append(list, t.Digest)
@@ -84,8 +84,8 @@ func digests(o *runs.SweepOutcome, arm string) (list []string) {
 	return list
 }
 
-// Seeds of an imported network share the weights of its file, and the outcome says so; arms with fresh weights draw
-// the parameters of modules that are not PyTorch's, and take constants from the file.
+// Seeds of an imported network share the weights of its file, and the outcome says so. Arms with fresh weights draw the
+// parameters, also of modules that PyTorch does not have, and take constants from the file.
 func TestSeedsSayWhatTheyShare(t *testing.T) {
 	dir := own(t, "add.Tensor", "own.safetensors")
 	file := filepath.Join(dir, "own.safetensors")
@@ -113,7 +113,7 @@ func TestSeedsSayWhatTheyShare(t *testing.T) {
 	}
 }
 
-// Only the arms that cannot run are dropped, with the reason.
+// Only arms that cannot run are dropped, with a reason.
 func TestArmsThatCannotRunAreDropped(t *testing.T) {
 	dir := own(t, "maximum.default", "own.safetensors")
 	r, err := compareOwn(t, dir, "network.weights="+filepath.Join(dir, "own.safetensors"))
@@ -127,7 +127,7 @@ func TestArmsThatCannotRunAreDropped(t *testing.T) {
 	require.Equal(t, []string{"small from scratch", "final from scratch"}, dropped)
 }
 
-// Each seed may begin with its own weight file; one that is missing is found before anything runs.
+// Each seed can start from its own weight file. A missing file is found before anything runs.
 func TestEachSeedHasItsWeights(t *testing.T) {
 	dir := own(t, "add.Tensor", "own-1.safetensors", "own-2.safetensors")
 	pattern := "network.weights=" + filepath.Join(dir, "own-{seed}.safetensors")

@@ -20,7 +20,7 @@ import (
 	"graft/runner/worktest"
 )
 
-// smallest are the options of trials of a few steps on the virtual clock, with an up.
+// smallest returns the options of trials of a few steps on the virtual clock, with an up.
 func smallest(folder string) sweep.Options {
 	return sweep.Options{Folder: folder, Set: []string{"time.budget=100ms",
 		`time.events=[{at = "50ms", change = "up"}]`, "data.synthetic.size=16", "data.synthetic.train=20",
@@ -28,14 +28,13 @@ func smallest(folder string) sweep.Options {
 		`adapt.decider="script"`, `adapt.actions=["deepen:conv1"]`}}
 }
 
-// resumed is whether a folder has a run to go on with.
+// resumed reports whether a second call finds a run to resume.
 func resumed(folder string, again bool) bool {
 	_, err := os.Stat(filepath.Join(folder, runs.ManifestFile))
 	return again && err == nil
 }
 
-// A fault at any write ends a sweep with an error or changes nothing, and a second run ends in
-// the same bytes.
+// A fault at any write ends a sweep with an error or changes nothing, and a second run ends with the same bytes.
 func TestSweepsSurviveFaults(t *testing.T) {
 	worktest.SurviveFaults(t, func(env *app.Env, folder string, again bool) error {
 		o := smallest(folder)
@@ -49,7 +48,7 @@ func TestSweepsSurviveFaults(t *testing.T) {
 	})
 }
 
-// stopsAfter is an environment whose context ends with the first trial.
+// stopsAfter returns an environment that stops after the first trial.
 func stopsAfter(stop context.CancelFunc) *app.Env {
 	env := worktest.Env(files.OS{})
 	env.Log = zap.New(zapcore.NewNopCore()).WithOptions(zap.WrapCore(func(zapcore.Core) zapcore.Core {
@@ -61,7 +60,7 @@ func stopsAfter(stop context.CancelFunc) *app.Env {
 
 type stopper struct{ stop context.CancelFunc }
 
-// Write stops at the end of a trial.
+// Write stops the run at the end of a trial.
 func (s stopper) Write(line []byte) (int, error) {
 	if strings.Contains(string(line), "completed trial") {
 		s.stop()
@@ -69,7 +68,7 @@ func (s stopper) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// A comparison that is stopped goes on to the bytes of one that was not.
+// A stopped comparison resumes to the bytes of an uninterrupted one.
 func TestComparisonsResume(t *testing.T) {
 	compared := func(ctx context.Context, env *app.Env, folder string, resume bool) (*sweep.Result, error) {
 		o := sweep.CompareOptions{Options: smallest(folder), SelectionSeeds: 1}
@@ -104,7 +103,7 @@ func TestComparisonsResume(t *testing.T) {
 	require.Equal(t, read(t, whole, runs.OutcomeFile), read(t, stopped, runs.OutcomeFile))
 }
 
-// A sweep and a job do not go on in each other's folders, and leave them as they are.
+// A sweep and a job do not resume in each other's folders, and leave the folders unchanged.
 func TestFoldersOfOtherKinds(t *testing.T) {
 	env, folder := worktest.Env(files.OS{}), filepath.Join(t.TempDir(), "run")
 	_, err := train.Run(t.Context(), env, "", train.Options{Set: smallest(folder).Set, Folder: folder})
@@ -136,8 +135,8 @@ func read(t *testing.T, path ...string) string {
 	return string(text)
 }
 
-// A policy that changes nothing ends with the network that it began with, whose trials count for
-// the arm that trains it from scratch.
+// A policy that changes nothing ends with its initial network. Its baseline's trials then count for the arm that trains
+// the final network from scratch.
 func TestTheSameNetworkIsNotTrainedAgain(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	o := sweep.CompareOptions{Options: smallest(folder), Arms: []string{sweep.Configured, "final from scratch"}}
@@ -152,7 +151,7 @@ func TestTheSameNetworkIsNotTrainedAgain(t *testing.T) {
 	require.Nil(t, r.Outcome.Case("final from scratch").Measures[0].Low, "two seeds are too few for an interval")
 }
 
-// A trial that fails is reported, and the others are kept; going on tries it again.
+// A failed trial is reported, the others are kept, and a resume retries it.
 func TestAFailedTrialLosesNoOther(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	o := smallest(folder)

@@ -15,7 +15,7 @@ import (
 	"graft/runner/worktest"
 )
 
-// A sweep of batch sizes on a profile that charges nothing for them warns before it runs.
+// A sweep of batch sizes warns before it runs if its profile charges nothing for larger batches.
 func TestSweepsOfFreeBatchesWarn(t *testing.T) {
 	core, logs := observer.New(zapcore.WarnLevel)
 	env := worktest.Env(files.OS{})

@@ -15,7 +15,7 @@ import (
 	"graft/simulation/tables/tabletest"
 )
 
-// What is written of a table is the table, whichever write fails before.
+// Writing a table gives the same table after a fault at any earlier write.
 func TestWritingSurvivesFaults(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "one")
 	require.NoError(t, tabletest.Folder(dir, "one", 1, 4, 1))

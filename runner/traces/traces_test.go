@@ -15,10 +15,10 @@ import (
 	"graft/runner/worktest"
 )
 
-// whole says that a file is none that a kill left unfinished.
+// whole reports whether a file is not the leftover of a killed write.
 func whole(path string) bool { return !files.IsLeftover(filepath.Base(path)) }
 
-// generate writes a small trace with the nodes and profiles of its cluster.
+// generate writes a small trace, and the nodes and profiles of its cluster.
 func generate(env *app.Env, folder string, again bool) error {
 	if err := env.Files.MkdirAll(folder); err != nil {
 		return err
@@ -48,7 +48,7 @@ func TestConvertingSurvivesFaults(t *testing.T) {
 	}, whole)
 }
 
-// Sizes that no machine could hold are usage errors before anything is written.
+// Sizes beyond any machine are usage errors before anything is written.
 func TestSizesAreBounded(t *testing.T) {
 	env, dir := worktest.Env(files.OS{}), t.TempDir()
 	for name, o := range map[string]trace.GenerateOptions{

@@ -28,8 +28,7 @@ func with(folder string, resume bool, set ...string) train.Options {
 	return o
 }
 
-// The timeline and the script of a job that is stopped after its first decision, and of the same
-// job with more ahead.
+// short is stopped after its first decision; long is the same job with more changes and actions ahead.
 var (
 	short = []string{"train.steady=true", "schedule.rule=constant", "time.budget=120ms",
 		`time.events=[{at = "50ms", change = "up"}]`}
@@ -54,8 +53,8 @@ func stoppedAfterDecision(t *testing.T, folder string) {
 	require.ErrorIs(t, err, trainer.ErrStopped)
 }
 
-// A resumed job takes changes that lie ahead, with the same bits as if they had been there from the
-// start, and tells each; what lies behind it is refused.
+// A resumed job accepts changes that are still ahead, gives the same bits as if they had been there from the start, and
+// logs each. Changes to the past are refused.
 func TestResumeWithChangesAhead(t *testing.T) {
 	whole, folder := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "run")
 	want, err := train.Run(context.Background(), worktest.Env(files.OS{}), "", with(whole, false, long...))
@@ -111,8 +110,8 @@ func TestResumeWithChangesAhead(t *testing.T) {
 	require.ErrorContains(t, err, "the job already ended at ")
 }
 
-// A fault while a change is accepted ends the resumed job with an error or changes nothing, and the
-// same resume goes on to the same bytes.
+// A fault while a change is accepted ends the resumed job with an error or changes nothing. A second resume ends with
+// the same bytes.
 func TestChangesAheadSurviveFaults(t *testing.T) {
 	worktest.SurviveFaults(t, func(env *app.Env, folder string, again bool) error {
 		if !again {

@@ -13,7 +13,7 @@ import (
 	"graft/torch"
 )
 
-// racks is a source of GPUs by their models, at 100 W for each number.
+// racks is a source of GPUs, given by model, with power in proportion to their position.
 type racks []string
 
 func (r racks) Devices() []telemetry.Device {
@@ -35,15 +35,15 @@ func (r racks) Read(device int) (telemetry.Reading, error) {
 
 func (racks) Close() error { return nil }
 
-// A job's GPUs are those of its processes, from its first device on, as CUDA numbers them. Their
-// energies add up, and one that is unknown makes the sum unknown.
+// A job measures the GPUs of its processes, starting at its first device, in CUDA's numbering. Their energies add up,
+// and one unknown energy makes the sum unknown.
 func TestGPUsOfAJob(t *testing.T) {
 	known := func(v float64) *float64 { return &v }
 	for name, test := range map[string]struct {
 		gpus    racks
 		visible string
 		first   int
-		count   int // of devices; zero is all
+		count   int // number of devices; zero means all
 		want    runs.EnergySegment
 		fault   string
 	}{

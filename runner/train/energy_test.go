@@ -18,7 +18,7 @@ import (
 	"graft/runner/worktest"
 )
 
-// gauge is a source of one device whose counter rises by a joule with each reading.
+// gauge is a source of one device whose counter rises by a joule per reading.
 type gauge struct {
 	reads     int
 	processes int
@@ -38,7 +38,7 @@ func (g *gauge) Read(int) (telemetry.Reading, error) {
 
 func (g *gauge) Close() error { g.closed = true; return nil }
 
-// measuredRun runs the smallest job with a source, and reports its folder.
+// measuredRun runs the smallest job with a source, and returns its result, folder and report.
 func measuredRun(t *testing.T, open func(gpus bool) (telemetry.Source, error),
 	set ...string) (*train.Result, string, string) {
 	t.Helper()
@@ -67,8 +67,7 @@ func reportOf(t *testing.T, folder string) string {
 	return string(text)
 }
 
-// A job's outcome has the sum of its segments, and its report the energy of each epoch. Nothing
-// else changes.
+// A job's outcome has the sum of its segments, and its report has the energy of each epoch. Nothing else changes.
 func TestEnergyOfAJob(t *testing.T) {
 	g := &gauge{processes: 1}
 	r, folder, text := measuredRun(t,
@@ -106,7 +105,7 @@ func TestEnergyOfAJob(t *testing.T) {
 	}
 }
 
-// Energy that is not known is null, with the reason in one line of the report.
+// Unknown energy is null, with the reason in one line of the report.
 func TestUnknownEnergyOfAJob(t *testing.T) {
 	r, folder, text := measuredRun(t,
 		func(bool) (telemetry.Source, error) { return nil, errors.New("open RAPL: no counter") })
@@ -121,8 +120,7 @@ func TestUnknownEnergyOfAJob(t *testing.T) {
 		"shared with other processes).")
 }
 
-// A job that a process without measurement began has an unknown energy; one that stopped goes on
-// with its sums.
+// A job that was started without a meter has unknown energy. A measured job keeps its sums after a resume.
 func TestEnergyOfAResumedJob(t *testing.T) {
 	source := func(bool) (telemetry.Source, error) { return &gauge{processes: 1}, nil }
 	none := func(bool) (telemetry.Source, error) { return nil, errors.New("no counter") }

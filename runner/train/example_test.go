@@ -15,7 +15,7 @@ import (
 	"graft/runner/train"
 )
 
-// The demo's job, with a shorter budget and fewer images.
+// The example runs the demo's job, with a shorter budget and fewer images.
 func ExampleRun() {
 	folder, err := os.MkdirTemp("", "graft-example-")
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 	"graft/trainer/program"
 )
 
-// attachedProgram starts a program of the tests.
+// attachedProgram starts a test program and attaches to it.
 func attachedProgram(t *testing.T, script string, args ...string) *Attached {
 	t.Helper()
 	interpreter := pythontest.Find(t, "torch")
@@ -46,7 +46,7 @@ func attachedProgram(t *testing.T, script string, args ...string) *Attached {
 	return a
 }
 
-// The program holds exactly the network and the optimizer's state that surgery made, and continues with them.
+// After surgery, the program has exactly graft's network and optimizer state, and continues with them.
 func TestTheProgramHoldsWhatSurgeryMade(t *testing.T) {
 	cases := []struct {
 		action  string
@@ -99,8 +99,8 @@ func TestTheProgramHoldsWhatSurgeryMade(t *testing.T) {
 	}
 }
 
-// Surgery through the program preserves the outputs of networks with layers of every kind, in both modes (drawn.py
-// compares train mode), also if the networks have several inputs and outputs.
+// Surgery through the program preserves the outputs of networks with all kinds of layers, in both modes (drawn.py
+// compares train mode), also with several inputs and outputs.
 func TestProgramsOfDrawnNetworks(t *testing.T) {
 	pythontest.Find(t, "torch.export")
 	draw := rapid.Custom(surgerytest.Network)
@@ -132,7 +132,7 @@ func TestProgramsOfDrawnNetworks(t *testing.T) {
 	require.Greater(t, operated, count/2)
 }
 
-// writeModule writes a network with random weights as a module of Python.
+// writeModule writes a network with random weights as a Python module.
 func writeModule(t *testing.T, n *model.Network, path string, seed int64) {
 	t.Helper()
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
@@ -146,8 +146,8 @@ func writeModule(t *testing.T, n *model.Network, path string, seed int64) {
 	}))
 }
 
-// operate trains a program for some steps and applies one of the proposed actions to its network. It returns the
-// largest change of an output.
+// operate trains a program for some steps and applies a proposed action to its network. It returns the largest change
+// of an output, and the number of applied actions.
 func operate(t *testing.T, s *torch.Scope, a *Attached, seed int) (moved float64, done int) {
 	t.Helper()
 	n, err := a.Begin(t.Context(), s, nil)
@@ -176,7 +176,7 @@ func operate(t *testing.T, s *torch.Scope, a *Attached, seed int) (moved float64
 	return *pushed.Moved, 1
 }
 
-// mirrored gives a network and a new optimizer the state that was pulled.
+// mirrored gives a network and a new optimizer the pulled state.
 func mirrored(t *testing.T, s *torch.Scope, a *Attached, n *model.Network, all map[string]weights.Tensor,
 	counts map[string]int64) *net2net.Optimizer {
 	t.Helper()
@@ -198,7 +198,7 @@ func mirrored(t *testing.T, s *torch.Scope, a *Attached, n *model.Network, all m
 	return opt
 }
 
-// withMoments adds an optimizer's moments to the tensors of a network, for the program.
+// withMoments adds an optimizer's moments to a network's tensors, for the program.
 func withMoments(t *testing.T, n *model.Network, set *weights.Set, opt *net2net.Optimizer) program.Content {
 	t.Helper()
 	content := program.Content{Network: n.Sketch(), Tensors: set, Counts: map[string]int64{}}

@@ -17,8 +17,7 @@ import (
 	"graft/trainer"
 )
 
-// Progress is logged every ten seconds, however fast the epochs are; a slow epoch is logged
-// in its place.
+// Progress is logged every ten seconds, however fast the epochs are. A slow epoch gets its own log line instead.
 func TestProgressIsLoggedSeldom(t *testing.T) {
 	now := time.Unix(0, 0)
 	tell := func(drawn bool, epochTime time.Duration) (infos []string, details int) {
@@ -71,7 +70,7 @@ func TestProgressFields(t *testing.T) {
 		"layers": int64(7), "parameters": int64(14826), "next": "down to 1 at 50.0 s"}, logs.All()[0].ContextMap())
 }
 
-// On a narrow terminal the least important is left out first, and nothing breaks.
+// On a narrow terminal, the least important facts are left out first, and the text always fits.
 func TestFactsFitTheWidth(t *testing.T) {
 	m := &control.Snapshot{Network: "ConvSmall", Progress: trainer.Progress{Epoch: 12, Loss: 0.51234,
 		Evaluated: true, Validation: trainer.Score{Accuracy: 0.752}, Devices: 2, Layers: 7, Parameters: 14826,

@@ -22,21 +22,21 @@ import (
 	"graft/trainer"
 )
 
-// jobsDrawn is the number of random jobs, and longJobs with GRAFT_LONG.
+// jobsDrawn is the number of random jobs; longJobs is the number with GRAFT_LONG.
 const (
 	jobsDrawn = 5
 	longJobs  = 500
 )
 
-// attempt runs a job in one way: on a number of threads, with steps grouped into calls at random, and stopped once the
-// clock was asked so many times.
+// attempt holds the conditions of a run: a number of threads, steps grouped into calls at random, and a stop after a
+// number of clock readings.
 type attempt struct {
 	threads int
 	pace    uint64
-	stop    int // zero never stops
+	stop    int // clock reading at which to stop; zero never stops
 }
 
-// env is an environment whose clock jumps at random, which groups steps, and cancels the run where the attempt stops.
+// env returns an environment whose clock jumps at random, which groups steps. It cancels the run at the attempt's stop.
 func (a attempt) env(cancel func()) *app.Env {
 	e := worktest.Env(files.OS{})
 	random, now, asked := rand.New(rand.NewPCG(a.pace, 2)), time.Unix(0, 0), 0
@@ -50,14 +50,14 @@ func (a attempt) env(cancel func()) *app.Env {
 	return e
 }
 
-// result is everything that a job leaves behind that must not depend on the attempt.
+// result holds everything in a job's result that must not depend on the attempt.
 type result struct {
 	digest, table string
-	failed        string // kind of its failure
+	failed        string // kind of failure
 	stopped       bool
 }
 
-// run runs a job to its end, with a resume where it was stopped.
+// run runs a job to its end, and resumes it if it was stopped.
 func (a attempt) run(t *testing.T, path, folder string) (r result) {
 	require.NoError(t, torch.SetThreads(a.threads))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -81,8 +81,8 @@ func (a attempt) run(t *testing.T, path, folder string) (r result) {
 	return r
 }
 
-// A job on the virtual clock has one result: on any number of threads, however its steps are grouped into calls, and
-// stopped anywhere and resumed.
+// A job on the virtual clock has one result, for any number of threads, any grouping of steps, and any stop with a
+// resume.
 func TestRandomJobsHaveOneResult(t *testing.T) {
 	defer func() { require.NoError(t, torch.SetThreads(1)) }()
 	count := jobsDrawn
@@ -112,7 +112,7 @@ func TestRandomJobsHaveOneResult(t *testing.T) {
 	require.Less(t, diverged, count/4, "jobs that diverged")
 }
 
-// undrawn are the keys that results depend on and random jobs leave alone, with the reason.
+// undrawn holds the keys that affect results but that random jobs do not set, with the reason.
 var undrawn = map[string]string{
 	"program.command": "jobs of a program have tests of their own", "program.env": "requires program.command",
 	"program.regroup": "requires program.command",
@@ -136,7 +136,7 @@ var undrawn = map[string]string{
 	"parallel.timeout": "one process", "parallel.start": "one process", "parallel.elastic": "one process",
 }
 
-// Random jobs draw every key that results depend on.
+// Random jobs draw every key that affects results.
 func TestRandomJobsDrawEveryKey(t *testing.T) {
 	values := map[string]map[string]bool{}
 	for seed := range uint64(150) {

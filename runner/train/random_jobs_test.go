@@ -11,19 +11,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// randomJob is a job file drawn by a seed, of an image, text or table network on the virtual clock. It lies beside the
-// files that it reads.
+// randomJob is a random job file, with an image, text or table network on the virtual clock. It is next to the files
+// that it reads.
 type randomJob struct {
 	*rand.Rand
-	graph      bool // the network runs as a graph, and not as a tree of layers
+	graph      bool // the network runs as a graph, not as a tree of layers
 	mixup      bool
-	activation string // of a tree
-	grouped    bool   // has a GroupNorm
+	activation string // activation of a tree
+	grouped    bool   // the network has a GroupNorm
 	text       strings.Builder
 	folder     string
 }
 
-// drawJob writes a random job and what it reads into a folder, and returns the path of its file.
+// drawJob writes a random job and its files into a folder, and returns the path of the job file.
 func drawJob(t testing.TB, seed uint64, folder string) string {
 	j := &randomJob{Rand: rand.New(rand.NewPCG(seed, 41)), folder: folder}
 	actions := j.data(t)
@@ -49,7 +49,7 @@ func (j *randomJob) maybe(key string, v any) { // sets a key in half of the jobs
 	}
 }
 
-// write makes a file beside the job.
+// write writes a file next to the job.
 func (j *randomJob) write(t testing.TB, name, text string) string {
 	path := filepath.Join(j.folder, name)
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
@@ -70,7 +70,7 @@ func (j *randomJob) data(t testing.TB) []string {
 func (j *randomJob) images(t testing.TB) []string {
 	channels, wide := 4+j.IntN(4), 8
 	if j.IntN(8) == 0 {
-		channels, wide = 64, 64 // LibTorch shares sums of their weights among threads
+		channels, wide = 64, 64 // LibTorch splits their weight gradients among threads
 	}
 	j.activation = j.pick(`"ReLU()"`, `"Tanh()"`, `"GELU()"`).(string)
 	block := func(name string, from, to int) string {
@@ -114,7 +114,7 @@ func (j *randomJob) images(t testing.TB) []string {
 		fmt.Sprintf("widen:conv2:%d", 2*wide), "kernel:conv2:5"}
 }
 
-// splits draws what selects examples.
+// splits draws the selection of examples.
 func (j *randomJob) splits() {
 	j.maybe("seed", 1+j.IntN(5))
 	j.maybe("validation_share", j.pick(0.15, 0.3))
@@ -122,7 +122,7 @@ func (j *randomJob) splits() {
 	j.maybe("max_images", 30+j.IntN(20))
 }
 
-// transformer writes a small transformer and names it.
+// transformer writes a small transformer, and sets it as the job's network.
 func (j *randomJob) transformer(t testing.TB, lines ...string) {
 	j.graph = true
 	lines = append([]string{`name = "Random"`, "[transformer]", "width = 16", "heads = 2", "depth = 2", "context = 16"},
@@ -181,7 +181,7 @@ func (j *randomJob) table(t testing.TB) []string {
 	return []string{"none", "deepen:blocks.0", "deepen:blocks.1", "none", "deepen:blocks.0", "deepen:blocks.1"}
 }
 
-// events are an up, and in half of the jobs a down after it.
+// events returns an up, followed by a down in half of the jobs.
 func (j *randomJob) events() string {
 	up := 30 + j.IntN(100)
 	text := fmt.Sprintf(`{at = "%dms", change = "up", devices = %d}`, up, 3+j.IntN(3))
@@ -217,7 +217,7 @@ func (j *randomJob) training() {
 	if j.IntN(4) == 0 {
 		j.set("off", true)
 	}
-	if adaptive && !j.mixup { // whose parts of a batch depend on each other
+	if adaptive && !j.mixup { // parts of a batch depend on each other with mixup
 		j.adaptiveBatch(batch)
 	}
 }

@@ -17,7 +17,7 @@ func TestFirstHostOfAList(t *testing.T) {
 	}
 }
 
-// A task finds the leader by the step's nodes, else by the node where srun was called.
+// A task finds the leader by the step's nodes, or else by the node on which srun was called.
 func TestTaskOfSrun(t *testing.T) {
 	addresses := map[string][]net.IP{"gpu03": {net.IPv4(127, 0, 1, 1), net.IPv4(10, 1, 0, 3)},
 		"public": {net.IPv4(8, 8, 8, 8)}}

@@ -20,7 +20,7 @@ import (
 	"graft/trainer"
 )
 
-// smallest are the options of a job of a few steps on the virtual clock, with an up and a down.
+// smallest returns the options of a job of a few steps on the virtual clock, with an up and a down.
 func smallest(folder string) train.Options {
 	return train.Options{Folder: folder, Set: []string{"time.budget=150ms",
 		`time.events=[{at = "50ms", change = "up"}, {at = "100ms", change = "down"}]`,
@@ -29,8 +29,7 @@ func smallest(folder string) train.Options {
 		`adapt.decider="script"`, `adapt.actions=["deepen:conv1"]`}}
 }
 
-// A fault at any write ends the job with an error or changes nothing, and a second run ends
-// in the same bytes.
+// A fault at any write ends the job with an error or changes nothing, and a second run ends with the same bytes.
 func TestRunSurvivesFaults(t *testing.T) {
 	digests := map[string]bool{}
 	worktest.SurviveFaults(t, func(env *app.Env, folder string, again bool) error {
@@ -48,7 +47,7 @@ func TestRunSurvivesFaults(t *testing.T) {
 	require.Len(t, digests, 1)
 }
 
-// A start that fails leaves nothing in the way of the next one.
+// A failed start leaves no run folder.
 func TestFailedStartsLeaveNoFolder(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "none")
 	weights := filepath.Join(t.TempDir(), "weights.safetensors")
@@ -79,7 +78,7 @@ func TestFailedStartsLeaveNoFolder(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// The initial weights are held against the network without images.
+// Initial weights are checked against the network without loading images.
 func TestCheckOfInitialWeights(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	o := smallest(folder)
@@ -99,7 +98,7 @@ func TestCheckOfInitialWeights(t *testing.T) {
 	require.ErrorContains(t, check("network.weights="+filepath.Join(folder, "none.safetensors")), "network.weights: ")
 }
 
-// removing is a file system on which a file vanishes when the first checkpoint is written.
+// removing is a file system on which a file vanishes at the first checkpoint.
 type removing struct {
 	files.OS
 	path string
@@ -115,7 +114,7 @@ func (r removing) Create(path string) (files.File, error) {
 	return r.OS.Create(path)
 }
 
-// A job whose table is removed ends with an error that names it, and keeps all else.
+// A job whose table is removed ends with an error that names the table, and keeps everything else.
 func TestRunNoticesThatATableIsRemoved(t *testing.T) {
 	for _, name := range []string{"epochs.csv", "events.jsonl"} {
 		folder := filepath.Join(t.TempDir(), "run")

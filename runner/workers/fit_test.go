@@ -11,12 +11,12 @@ import (
 
 const mib = 1 << 20
 
-// madeUp is a machine whose throughput levels off at some number of workers, each of which takes memory.
+// madeUp is a machine whose throughput levels off at some number of workers. Each worker takes memory.
 type madeUp struct {
-	level  float64 // workers at which throughput is full
-	each   int64   // bytes of a worker
-	common int64   // bytes of all
-	breaks int     // number of workers that fails; zero means none
+	level  float64 // number of workers at full throughput
+	each   int64   // bytes per worker
+	common int64   // bytes shared by all workers
+	breaks int     // number of workers that fails; zero never fails
 	tried  []int
 }
 
@@ -65,7 +65,7 @@ func TestFitOnMadeUpMachines(t *testing.T) {
 	require.ErrorContains(t, err, "2 MiB of memory, more than the limit of 1 MiB")
 }
 
-// The number that is kept fits, and no other power of two below the one at which throughput levels off would be faster.
+// The chosen number fits, and no power of two that fits is notably faster.
 func TestFitProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := madeUp{level: rapid.Float64Range(1, 200).Draw(t, "level"),

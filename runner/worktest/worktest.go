@@ -25,7 +25,7 @@ func Env(fsys files.FS) *app.Env {
 		Version: "v0.1.0", Host: "node", Args: []string{"graft"}, Log: zap.NewNop()}
 }
 
-// writes are the operations that change a disk.
+// writes holds the operations that change a disk.
 var writes = map[string]bool{"create": true, "append": true, "write": true, "rename": true, "link": true,
 	"mkdirall": true, "sync": true, "syncdir": true, "remove": true}
 
@@ -62,7 +62,7 @@ func SurviveFaults(t *testing.T, do func(env *app.Env, folder string, again bool
 	t.Logf("injected faults at %d writes: %d caused an error, the others left the same bytes", len(chosen), failed)
 }
 
-// chooseFaults returns the places of the operations that get a fault.
+// chooseFaults returns the indices of the operations that get a fault.
 func chooseFaults(ops []faults.Op) (places []int) {
 	for at, op := range ops {
 		if writes[op.Name] {
@@ -93,7 +93,7 @@ func Contents(t *testing.T, folder string, kept func(string) bool) map[string]st
 	return all
 }
 
-// unsynced does not wait for the disk: it tests the end of a process, not of a machine.
+// unsynced skips syncs to disk: these tests end a process, not a machine.
 type unsynced struct{ files.OS }
 
 type unsyncedFile struct{ files.File }

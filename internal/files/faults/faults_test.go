@@ -16,7 +16,7 @@ import (
 	"graft/internal/files/faults"
 )
 
-// large takes several writes, so that faults fall between them.
+// large takes several writes, so faults can occur between them.
 var large = bytes.Repeat([]byte("new content "), 20_000)
 
 func writeLarge(w io.Writer) error {
@@ -40,7 +40,7 @@ func TestWriteAtomicWithoutFaults(t *testing.T) {
 	assert.Empty(t, temps(t, path))
 }
 
-// TestWriteAtomicAtEveryFault puts each kind of fault at each operation.
+// A write with a fault at any operation leaves the old content or the new content.
 func TestWriteAtomicAtEveryFault(t *testing.T) {
 	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
 		t.Run(kind.String(), func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestWriteAtomicAtEveryFault(t *testing.T) {
 	}
 }
 
-// writeWithFault reports whether the fault was reached.
+// writeWithFault writes with a fault at one operation, and reports whether the operation was reached.
 func writeWithFault(t *testing.T, at int, kind faults.Kind) bool {
 	path := newFolder(t)
 	fsys := faults.New(files.OS{}, at, kind)
@@ -71,7 +71,7 @@ func writeWithFault(t *testing.T, at int, kind faults.Kind) bool {
 	return fsys.Fired()
 }
 
-// TestWriteNewAtEveryFault does the same for a file that is not there yet.
+// A new file with a fault at any operation is complete or missing.
 func TestWriteNewAtEveryFault(t *testing.T) {
 	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
 		fired, at := true, 1

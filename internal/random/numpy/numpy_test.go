@@ -12,7 +12,7 @@ import (
 	"graft/internal/random/numpy"
 )
 
-// recorded are draws of NumPy from one generator with seed 1, in this order.
+// recorded holds NumPy's draws from one generator with seed 1, in this order.
 type recorded struct {
 	Rand        []float64 `json:"rand"`
 	To16        []int     `json:"randint_1_16"`
@@ -94,7 +94,7 @@ func TestDrawsStayInside(t *testing.T) {
 	require.Len(t, r.Choice(3, 10), 3)
 }
 
-// The first numbers of randn for seed 0, as NumPy prints them.
+// The expected values are the first numbers of randn for seed 0, as NumPy prints them.
 func TestNormalNumbers(t *testing.T) {
 	r := numpy.New(0)
 	for _, want := range []float64{1.764052345967664, 0.4001572083672233, 0.9787379841057392, 2.240893199201458} {
@@ -102,7 +102,7 @@ func TestNormalNumbers(t *testing.T) {
 	}
 }
 
-// Normal numbers are NumPy's, but for four of the recorded ones: its logarithm rounds them otherwise.
+// Normal numbers equal NumPy's, except four of the recorded ones: NumPy's logarithm rounds them differently.
 func TestRecordedNormalNumbers(t *testing.T) {
 	var want []float64
 	data, err := os.ReadFile(filepath.FromSlash("../../../../shared/reference/gpu-tasks/tasks/noise_seed3.json"))

@@ -8,7 +8,7 @@ import (
 	"graft/internal/random/twister"
 )
 
-// The ten thousandth output for this seed is in the C++ standard, [rand.predef].
+// The expected output is in the C++ standard, [rand.predef].
 func TestTenThousandthOutput(t *testing.T) {
 	r := twister.New(5489)
 	for range 9999 {
@@ -17,7 +17,7 @@ func TestTenThousandthOutput(t *testing.T) {
 	require.Equal(t, uint32(4123659995), r.Uint32())
 }
 
-// The first outputs for this key are in the authors' mt19937ar.out.
+// The expected outputs are in the authors' mt19937ar.out.
 func TestOutputsOfAKey(t *testing.T) {
 	r := twister.NewByKey([]uint32{0x123, 0x234, 0x345, 0x456})
 	for _, want := range []uint32{1067595299, 955945823, 477289528, 4107218783, 4228976476} {
@@ -33,7 +33,7 @@ func draw(r *twister.Random) (all [2000]uint32) {
 	return all
 }
 
-// A generator that is restored goes on with the same bits, and other bytes are refused.
+// A restored generator continues with the same bits, and an invalid state is refused.
 func TestStateOfTheGenerator(t *testing.T) {
 	r := twister.New(7)
 	for range 1000 {

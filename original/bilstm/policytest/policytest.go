@@ -1,5 +1,4 @@
-// Package policytest generates random policies in the original system's format, for tests that do not depend on what a
-// policy has learned.
+// Package policytest generates random policies in the original system's format, for tests that need no trained policy.
 package policytest
 
 import (
@@ -76,11 +75,11 @@ func Zeros(name string, shape ...int64) weights.Tensor {
 	return tensor(name, shape, make([]float32, count))
 }
 
-// tensor makes a tensor whose values fill its shape.
+// tensor returns a tensor of the given shape and values.
 func tensor(name string, shape []int64, values []float32) weights.Tensor {
 	t, err := weights.FromFloat32s(name, shape, values)
 	if err != nil {
-		panic(err) // a mistake in this file
+		panic(err) // only a mistake in this file causes it
 	}
 	return t
 }

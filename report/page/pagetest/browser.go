@@ -1,7 +1,7 @@
 // Package pagetest drives a headless Chromium in tests: it opens pages, moves the pointer, types, and records requests
 // and console messages. It also checks the structure of pages without a browser.
 //
-// It uses the protocol of the developer tools through a pipe, so that no port is opened.
+// It uses the developer tools protocol through a pipe, so it opens no port.
 package pagetest
 
 import (
@@ -99,7 +99,7 @@ func (b *Browser) start(path string) error {
 	b.command = exec.CommandContext(b.ctx, path, "--headless", "--no-sandbox", "--disable-gpu",
 		"--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking", "--disable-component-update",
 		"--user-data-dir="+b.profile, "--remote-debugging-pipe", "about:blank")
-	b.command.ExtraFiles = []*os.File{fromUs, toUs} // 3 and 4, as Chromium expects
+	b.command.ExtraFiles = []*os.File{fromUs, toUs} // file descriptors 3 and 4, as Chromium expects
 	if err := b.command.Start(); err != nil {
 		return errors.Join(err, to.Close(), from.Close())
 	}

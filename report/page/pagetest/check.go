@@ -16,11 +16,11 @@ type Structure struct {
 	Texts  []string        // texts outside of script and style elements
 	Faults []string        // violations of the rules of Check
 
-	levels []int // of headings
+	levels []int // levels of headings, in document order
 }
 
 var (
-	// ended matches void elements, which are closed for the parser.
+	// ended matches void elements, which Check closes before parsing.
 	ended = regexp.MustCompile(`<((?:meta|link)\b[^>]*)>`)
 	// raw matches elements whose text is not markup.
 	raw = regexp.MustCompile(`(?s)<style>.*?</style>|<script>.*?</script>`)

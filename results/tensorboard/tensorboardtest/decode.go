@@ -46,7 +46,7 @@ func Read(r io.Reader) ([]tensorboard.Event, error) {
 // field is a field of a message.
 type field struct {
 	number, wire uint64
-	bits         uint64 // of a number
+	bits         uint64 // value of a number
 	bytes        []byte // value of any other type
 }
 
@@ -125,7 +125,7 @@ func decode(m []byte) (e tensorboard.Event, err error) {
 	return e, err
 }
 
-// moment is a time in seconds since 1970; values out of range are the zero time.
+// moment converts seconds since 1970 to a time; a value out of range gives the zero time.
 func moment(seconds float64) time.Time {
 	if !(seconds > 0 && seconds < 1e11) {
 		return time.Time{}
@@ -133,7 +133,7 @@ func moment(seconds float64) time.Time {
 	return time.UnixMicro(int64(math.Round(seconds * 1e6))).UTC()
 }
 
-// addValue adds a number or text.
+// addValue adds a scalar or a text to an event.
 func addValue(e *tensorboard.Event, m []byte) error {
 	tag, text, simple := "", "", float32(0)
 	isText, isScalar := false, false
