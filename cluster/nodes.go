@@ -8,7 +8,6 @@ type Nodes struct {
 	list  []*node
 	named []*node       // by name, for the nodes with names below Names()
 	other map[int]*node // by name, for all other nodes
-	each  int           // devices of the largest node
 	sum   int           // devices of all nodes
 
 	index            // of all nodes
@@ -96,7 +95,7 @@ func (n *Nodes) setOut(name int, why uint8, set bool) {
 func (n *Nodes) open(nd *node) bool { return nd.out == 0 && (!n.drains || n.until <= nd.drain) }
 
 func newNodes(count, each int, limits []int64) *Nodes {
-	n := &Nodes{each: each, limits: limits, named: make([]*node, count), other: map[int]*node{}}
+	n := &Nodes{index: index{each: each}, limits: limits, named: make([]*node, count), other: map[int]*node{}}
 	memory, used := make([]node, count), make([]int64, count*len(limits))
 	for k := range memory {
 		memory[k] = node{name: k, used: used[k*len(limits) : (k+1)*len(limits)], drain: Never}

@@ -57,9 +57,6 @@ type Options struct {
 // longest is the longest simulated time in seconds: about ten thousand years.
 const longest = int64(1) << 38
 
-// mostDevices is the maximum number of devices of a node: sets of devices are 64-bit words.
-const mostDevices = 64
-
 // maxGPUs is the maximum number of devices of a virtual cluster: demands in thousandths must fit into 31 bits.
 const maxGPUs = 1 << 21
 
@@ -94,14 +91,14 @@ func (s *Study) validateCluster() (faults validate.Faults) {
 		faults.When(seen[vc.Name], "duplicate virtual cluster %q; rename or remove one", vc.Name)
 		seen[vc.Name] = true
 		nodes += min(max(0, vc.Nodes), trace.MaxNodes+1)
-		faults.When(vc.Nodes <= trace.MaxNodes && vc.Nodes*min(s.largest(), mostDevices) > maxGPUs,
+		faults.When(vc.Nodes <= trace.MaxNodes && vc.Nodes*min(s.largest(), trace.MaxPerNode) > maxGPUs,
 			"virtual cluster %q has %d nodes with %d devices each; expected at most %d devices", vc.Name, vc.Nodes,
 			s.largest(), maxGPUs)
 	}
 	faults.When(nodes > trace.MaxNodes, "the cluster has more than the maximum of %d nodes; remove nodes",
 		trace.MaxNodes)
-	faults.When(s.PerNode < 0 || s.PerNode > mostDevices, "a node has %d devices; expected 1 to %d", s.PerNode,
-		mostDevices)
+	faults.When(s.PerNode < 0 || s.PerNode > trace.MaxPerNode, "a node has %d devices; expected 1 to %d", s.PerNode,
+		trace.MaxPerNode)
 	faults.When(s.CPUs < 0 || s.Memory < 0, "a node has %d processors and %d MiB of memory; expected at least 0",
 		s.CPUs,
 		s.Memory)

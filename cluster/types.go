@@ -53,8 +53,8 @@ func (s *Study) validateTypes() (faults validate.Faults) {
 			"a type of nodes has the name %q; expected a name without vertical bars", t.Name)
 		faults.When(seen[name], "duplicate type of nodes %q; rename or remove one", t.Name)
 		seen[name] = true
-		faults.When(t.GPUs < 0 || t.GPUs > mostDevices, "a node of type %q has %d devices; expected 1 to %d", t.Name,
-			t.GPUs, mostDevices)
+		faults.When(t.GPUs < 0 || t.GPUs > trace.MaxPerNode, "a node of type %q has %d devices; expected 1 to %d",
+			t.Name, t.GPUs, trace.MaxPerNode)
 		for _, speed := range append(slices.Collect(maps.Values(t.Speeds)), t.speedOf("")) {
 			faults.Unless(speed > 0 && speed <= math.MaxFloat64, "type %q has the speed %g; expected a positive, "+
 				"finite number", t.Name, speed)
@@ -131,7 +131,6 @@ type typed struct {
 type typeSet struct {
 	types uint64  // one bit per type
 	rate  float64 // speed relative to the type on which the job ran in the trace
-	size  int     // devices per node
 }
 
 // accepts reports whether jobs can run on a type, numbered from one. Zero is no type.
@@ -214,10 +213,12 @@ func (t *typings) add(key typedKey, s *Study) *beside {
 	slices.SortFunc(named, func(a, b int) int { return cmp.Or(cmp.Compare(speed(b), speed(a)), a-b) })
 	one := &typed{needs: len(named) < len(types)}
 	for _, k := range named {
-		rate, size := speed(k)/speed(from), s.sizeOf(k)
-		at := slices.IndexFunc(one.sets, func(set typeSet) bool { return set.rate == rate && set.size == size })
+		rate := speed(k) / speed(from)
+		at := slices.IndexFunc(one.sets, func(set typeSet) bool {
+			return set.rate == rate && s.sizeOf(bits.TrailingZeros64(set.types)) == s.sizeOf(k)
+		})
 		if at < 0 {
-			at, one.sets = len(one.sets), append(one.sets, typeSet{rate: rate, size: size})
+			at, one.sets = len(one.sets), append(one.sets, typeSet{rate: rate})
 		}
 		one.sets[at].types |= 1 << k
 		one.all |= 1 << k

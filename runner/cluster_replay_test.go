@@ -48,6 +48,9 @@ func TestClusterReplaysWhatRan(t *testing.T) {
 	text = done(t, append(args, "--out", "failing", "--failures", "outages.csv")...).stdout
 	require.Contains(t, text, "22 GPU hours of earlier starts in the trace")
 	require.Equal(t, []string{"1000", "7000"}, ends("failing"))
+	allocated := readStudy(t, "failing").Cells[0].Values["allocated_gpu_h"]
+	require.InDelta(t, (8*1000+16*6000)/3600.0, float64(allocated), 1e-9)
+	require.NotContains(t, readStudy(t, "plain").Cells[0].Values, "allocated_gpu_h")
 }
 
 // The command counts jobs that ran on a GPU type that the cluster does not have.
@@ -85,6 +88,9 @@ func TestClusterOfPartitionsWithTypes(t *testing.T) {
 	write(t, "sizes.csv", "partition,num,type,gpus_per_node\nshort,2,V100,4\nlong,1,V100,8\nlong,1,A100,8\n")
 	fails(t, failure.Usage, `nodes of type "V100" have 8 GPUs in virtual cluster "long" of sizes.csv, but 4 elsewhere`,
 		"cluster", "run", "c.toml", "--vc-file", "sizes.csv", "--quiet")
+	write(t, "more.csv", "partition,num,type\nshort,2,V100\n")
+	fails(t, failure.Usage, `more.csv has no nodes of type "a100"; remove the type, or correct its name`,
+		"cluster", "run", "c.toml", "--vc-file", "more.csv", "--quiet")
 	write(t, "plain.csv", "partition,num\nshort,2\nlong,2\n")
 	fails(t, failure.Usage, `plain.csv has no types of GPUs; add the column "type", or remove cluster.types`,
 		"cluster", "run", "c.toml", "--vc-file", "plain.csv", "--quiet")

@@ -195,7 +195,7 @@ const (
 	priorWeight  = 0.02 // pulls the effects of growth towards none, and decides where a table has no such growth
 	usualLoss    = -4   // logarithm of a usual loss: about 2% of the gained accuracy
 	lossWeight   = 0.3  // of priorWeight
-	usualMost    = 10   // magnitude of the initial terms beyond which nothing changes but the size of the numbers
+	usualMost    = 10   // magnitude of initial terms beyond which curves hardly change
 	fitSteps     = 60
 )
 

@@ -296,7 +296,7 @@ func TestSlicesPauseTasks(t *testing.T) {
 	}
 }
 
-// until creates file go beside the run folder at the third matching event.
+// until creates file go next to the run folder at the third matching event.
 func until(b *bed, is func(execute.Event) bool) func(execute.Event) {
 	seen := 0
 	var once sync.Once

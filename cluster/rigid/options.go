@@ -23,9 +23,8 @@ type Options struct {
 	// Trace format: a name that 'graft list formats' prints. Empty detects the format from the trace's first lines.
 	Format string
 	// Path of a file that lists the virtual clusters and their nodes, such as vc_config.csv, with or without types of
-	// GPUs. If empty, and
-	// cluster.nodes is set, all jobs share a single virtual cluster with this number of nodes. If neither vc_file nor
-	// cluster.nodes is set, graft reads vc_config.csv in the folder cluster.data.
+	// GPUs. If empty, and cluster.nodes is set, all jobs share a single virtual cluster with this number of nodes. If
+	// neither vc_file nor cluster.nodes is set, graft reads vc_config.csv in the folder cluster.data.
 	VCFile string `config:"vc_file,path"`
 	// Number of nodes, if all jobs share a single virtual cluster. Zero means that vc_file lists the nodes.
 	Nodes int
@@ -101,7 +100,8 @@ func (o Options) Validate() error {
 		trace.MaxNodes)
 	faults.When(o.Nodes != 0 && o.VCFile != "", "nodes is %d, but vc_file lists the nodes too; remove one of them",
 		o.Nodes)
-	faults.When(o.PerNode < 1 || o.PerNode > 64, "gpus_per_node is %d; must be between 1 and 64", o.PerNode)
+	faults.When(o.PerNode < 1 || o.PerNode > trace.MaxPerNode, "gpus_per_node is %d; must be between 1 and %d",
+		o.PerNode, trace.MaxPerNode)
 	faults.When(o.UsageEvery < 0, "usage_every_seconds is %d; must not be negative", o.UsageEvery)
 	faults.When(o.CPUs < 0 || o.Memory < 0, "cpus_per_node is %d and memory_mb_per_node is %d; both must be at least 0",
 		o.CPUs, o.Memory)

@@ -43,7 +43,8 @@ func (t *GPUType) validate(file bool) error {
 		faults.When(t.Nodes < 1 || t.Nodes > trace.MaxNodes, "nodes is %d; must be between 1 and %d", t.Nodes,
 			trace.MaxNodes)
 	}
-	faults.When(t.PerNode < 0 || t.PerNode > 64, "gpus_per_node is %d; must be between 1 and 64", t.PerNode)
+	faults.When(t.PerNode < 0 || t.PerNode > trace.MaxPerNode, "gpus_per_node is %d; must be between 1 and %d",
+		t.PerNode, trace.MaxPerNode)
 	faults.Unless(t.Speed >= 0 && t.Speed <= mostSpeed, "speed is %g; must be above 0 and at most %g", t.Speed,
 		float64(mostSpeed))
 	faults.When(len(t.Models) != len(t.ModelSpeeds), "model_speeds has %d entries for %d models; expected one for each",
@@ -127,7 +128,7 @@ func (o *Options) types(vcs []trace.VC) (list []cluster.NodeType) {
 
 // checkTypes compares the types of GPUs with the types of the nodes in a file of virtual clusters.
 func (o *Options) checkTypes(vcs []trace.VC, path string) error {
-	sizes := make([]int, len(o.Types))
+	sizes, seen := make([]int, len(o.Types)), make([]bool, len(o.Types))
 	for _, vc := range vcs {
 		if len(o.Types) > 0 && vc.Types == nil {
 			return failure.Usagef("%s has no types of GPUs; add the column \"type\", or remove cluster.types", path)
@@ -142,8 +143,11 @@ func (o *Options) checkTypes(vcs []trace.VC, path string) error {
 				return failure.Usagef("nodes of type %q have %d GPUs in virtual cluster %q of %s, but %d elsewhere; "+
 					"give nodes of different sizes different types", of.Name, of.GPUs, vc.Name, path, other)
 			}
-			sizes[k] = of.GPUs
+			sizes[k], seen[k] = of.GPUs, true
 		}
+	}
+	if k := slices.Index(seen, false); k >= 0 {
+		return failure.Usagef("%s has no nodes of type %q; remove the type, or correct its name", path, o.Types[k].Name)
 	}
 	return nil
 }

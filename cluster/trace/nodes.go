@@ -12,8 +12,12 @@ import (
 	"graft/internal/files"
 )
 
-// MaxNodes is the maximum number of nodes of a cluster.
-const MaxNodes = 1_000_000
+// MaxNodes is the maximum number of nodes of a cluster, and MaxPerNode the maximum number of GPUs per node: simulations
+// hold the GPUs of a node in a 64-bit word.
+const (
+	MaxNodes   = 1_000_000
+	MaxPerNode = 64
+)
 
 // VC is a virtual cluster: a part of a cluster with its own queue.
 type VC struct {
@@ -120,9 +124,6 @@ func addNodes(vcs []VC, more VC, places map[string]int) []VC {
 // nodeColumns are the columns of a file of virtual clusters. The name of the first one does not matter.
 var nodeColumns = []string{"", "num", "type", "gpus_per_node"}
 
-// mostPerNode is the maximum number of GPUs per node.
-const mostPerNode = 64
-
 // readNodesHeader reads the first line, and returns its number of columns. The name of its first column is empty in
 // files written by pandas.
 func readNodesHeader(rows *cells) (columns int, err error) {
@@ -165,9 +166,9 @@ func vcOf(rows *cells, columns int) (VC, error) {
 		vc.Types = []TypeOf{{Name: name, Nodes: n}}
 	}
 	if columns > 3 {
-		if n, ok = count(rows.row[3]); !ok || n < 1 || n > mostPerNode {
+		if n, ok = count(rows.row[3]); !ok || n < 1 || n > MaxPerNode {
 			return VC{}, rows.faultAt(3, nodeColumns[3],
-				isButWants(rows.row[3], fmt.Sprintf("a whole number from 1 to %d", mostPerNode)), mendLine)
+				isButWants(rows.row[3], fmt.Sprintf("a whole number from 1 to %d", MaxPerNode)), mendLine)
 		}
 		vc.Types[0].GPUs = n
 	}

@@ -266,7 +266,7 @@ func afterOf(t *simulation.Tree, prefix []string) float64 {
 func Plateau(trees []*simulation.Tree) (Policy, error) {
 	bounds := fallBounds(trees)
 	if bounds == nil {
-		return nil, noSequence("a table has no values \"fall\" (decrease of the training loss)")
+		return nil, noSequence("no table has values \"fall\" (decrease of the training loss)")
 	}
 	var rules []Policy
 	var values []float64

@@ -103,7 +103,7 @@ func TestGrowingOnAPlateau(t *testing.T) {
 	p, err = Plateau([]*simulation.Tree{a, unknown})
 	require.Equal(t, []string{"none", "deepen:0"}, sequenceOf(t, p, err, unknown), "before the first epoch")
 	_, err = Plateau([]*simulation.Tree{oldTree(t)})
-	require.ErrorContains(t, err, "has no values \"fall\"")
+	require.ErrorContains(t, err, "no table has values \"fall\"")
 }
 
 // oldTree returns a tree without learning curves.

@@ -146,12 +146,12 @@ func (o LeaveOutOptions) available(trees []*simulation.Tree) error {
 		lacks := ""
 		switch {
 		case slices.Index(BaselineNames, name) > slices.Index(BaselineNames, nameNever) && fallBounds(trees) == nil:
-			lacks = "the key \"fall\" (decrease of the training loss)"
+			lacks = "no table has values \"fall\" (decrease of the training loss)"
 		case name == nameGradient && !hasGains(trees):
-			lacks = "the gains of actions (simulate.gains)"
+			lacks = "a table has no gains of actions (simulate.gains)"
 		}
-		faults.When(lacks != "", "baseline %s is not available, because a table lacks %s; compare with another "+
-			"baseline", name, lacks)
+		faults.When(lacks != "", "baseline %s is not available, because %s; compare with another baseline", name,
+			lacks)
 	}
 	return errors.Join(faults...)
 }

@@ -9,13 +9,8 @@ runs=${RUNS:-runs}
 kept=studies/decades
 
 case ${1:-} in
-  # pack writes equal bytes for equal tables: sorted names, no dates, no owners.
   pack)
-    (cd "$runs" && find decades/*/table -type f ! -name '*lock' | LC_ALL=C sort) >"$kept/files"
-    tar -C "$runs" --format=ustar --owner=0 --group=0 --numeric-owner --mode=644 --mtime=@0 \
-      -cf "$kept/tables.tar" -T "$kept/files"
-    gzip -9nf "$kept/tables.tar"
-    rm "$kept/files"
+    (cd "$runs" && find decades/*/table -type f ! -name '*lock') | studies/pack.sh "$runs" "$kept/tables"
     (cd "$kept" && sha256sum tables.tar.gz >SHA256SUMS)
     ls -l "$kept/tables.tar.gz"
     ;;

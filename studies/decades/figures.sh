@@ -1,6 +1,6 @@
 #!/bin/sh
 # Judges the policies of the study of decades, and asks what limits them: the output of each command is a file in
-# runs/decades-judged. A quarter of an hour on two processors. Call it in the folder that contains studies, after
+# runs/decades-judged. Ten minutes on two processors. Call it in the folder that contains studies, after
 # 'graft pipeline studies/decades.toml' or 'studies/decades/archive.sh unpack'.
 set -eu
 graft=${GRAFT:-bin/graft}

@@ -12,7 +12,6 @@ runs=${RUNS:-runs}
 results=studies/growth/results
 usage() { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 64; }
 
-# pack writes equal bytes for equal runs: sorted names, no dates, no owners.
 pack() {
   mkdir -p "$results"
   for family in "$@"; do
@@ -31,13 +30,8 @@ pack() {
     sed -n 's|/outcome.json$||p' "$results/all" | grep /trials/ >"$results/ended"
     awk 'NR == FNR { ended[$0]; next }
       { folder = $0; sub("/[^/]*$", "", folder) } !/\/trials\// || folder in ended' \
-      "$results/ended" "$results/all" >"$results/files"
+      "$results/ended" "$results/all" | studies/pack.sh "$runs" "$results/$family"
     rm "$results/all" "$results/ended"
-    LC_ALL=C sort -o "$results/files" "$results/files"
-    tar -C "$runs" --format=ustar --owner=0 --group=0 --numeric-owner --mode=644 --mtime=@0 \
-      -cf "$results/$family.tar" -T "$results/files"
-    gzip -9nf "$results/$family.tar"
-    rm "$results/files"
   done
   (cd "$results" && sha256sum -- *.tar.gz >SHA256SUMS)
   ls -l "$results"
