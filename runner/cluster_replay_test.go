@@ -86,7 +86,7 @@ func TestClusterOfPartitionsWithTypes(t *testing.T) {
 		"4 100-300 v100 [{1: [0, 1, 2, 3]}]"}, got)
 
 	write(t, "sizes.csv", "partition,num,type,gpus_per_node\nshort,2,V100,4\nlong,1,V100,8\nlong,1,A100,8\n")
-	fails(t, failure.Usage, `nodes of type "V100" have 8 GPUs in virtual cluster "long" of sizes.csv, but 4 elsewhere`,
+	fails(t, failure.Usage, `nodes of type "V100" have 8 GPUs in virtual cluster "long" of sizes.csv, but 4 in`,
 		"cluster", "run", "c.toml", "--vc-file", "sizes.csv", "--quiet")
 	write(t, "more.csv", "partition,num,type\nshort,2,V100\n")
 	fails(t, failure.Usage, `more.csv has no nodes of type "a100"; remove the type, or correct its name`,

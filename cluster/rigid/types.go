@@ -140,8 +140,9 @@ func (o *Options) checkTypes(vcs []trace.VC, path string) error {
 					"with this name, or remove the column \"type\"", vc.Name, path, of.Name)
 			}
 			if other := cmp.Or(o.Types[k].PerNode, sizes[k]); other > 0 && of.GPUs > 0 && other != of.GPUs {
-				return failure.Usagef("nodes of type %q have %d GPUs in virtual cluster %q of %s, but %d elsewhere; "+
-					"give nodes of different sizes different types", of.Name, of.GPUs, vc.Name, path, other)
+				return failure.Usagef("nodes of type %q have %d GPUs in virtual cluster %q of %s, but %d in "+
+					"cluster.types or in another virtual cluster; correct one of them, or give nodes of different "+
+					"sizes different types", of.Name, of.GPUs, vc.Name, path, other)
 			}
 			sizes[k], seen[k] = of.GPUs, true
 		}
