@@ -69,13 +69,13 @@ func writeKeys(w io.Writer, f File, prefix string) {
 func differences(now, was File) []string { return decode.Differences(Values(now), Values(was)) }
 
 // Changes lists the keys whose values differ between the file at a path and now, which holds newer options of the same
-// kind.
+// kind. It says so if this version cannot read the file, for example because a key was removed.
 func Changes(fsys files.FS, path string, now File) string {
-	list := ""
-	if was, err := kindOfFile(now).Read(fsys, path, nil); err == nil {
-		list = strings.Join(differences(now, was), ", ")
+	was, err := kindOfFile(now).Read(fsys, path, nil)
+	if err != nil {
+		return fmt.Sprintf("this version of graft cannot read %s ('graft config check %[1]s' says why)", path)
 	}
-	return cmp.Or(list, changedContent(now))
+	return cmp.Or(strings.Join(differences(now, was), ", "), changedContent(now))
 }
 
 // changedContent states that a file has changed whose name has not, and which file it can be.

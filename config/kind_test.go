@@ -165,6 +165,16 @@ func TestRenamedKeys(t *testing.T) {
 	assert.Contains(t, settings, Setting{Key: "network.weights", Text: "a.pth"})
 }
 
+// A folder's configuration that this version cannot read is the reason, not the content of the files that it names.
+func TestChangesFromAFileThatCannotBeRead(t *testing.T) {
+	now := must(ReadJob(files.OS{}, "", nil))
+	assert.Equal(t, "the content of a file that the configuration reads has changed",
+		Changes(files.OS{}, written(t, "case.toml", now.Resolved()), now))
+	path := written(t, "case.toml", "[adapt]\nequal_shares = false\n")
+	assert.Equal(t, "this version of graft cannot read "+path+" ('graft config check "+path+"' says why)",
+		Changes(files.OS{}, path, now))
+}
+
 // A key added in a later version changes the digest only if it is not zero.
 func TestLateKeysAreAbsentWhileZero(t *testing.T) {
 	plain := must(ReadJob(files.OS{}, "", nil))

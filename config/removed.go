@@ -3,7 +3,7 @@ package config
 // removed maps removed keys to their replacements. The resolved file in a run folder may have them; they are ignored
 // there.
 var removed = map[string]string{
-	"adapt.equal_shares": "use adapt.split = \"equal\"",
+	"adapt.equal_shares": "use adapt.split = \"equal\" for true, \"shares\" for false",
 	"adaptive.traces":    "renamed to workload.traces",
 	"distill.keep":       "use schedule.restart, which sets when the learning rate restarts",
 	"elastic.trace":      "renamed to workload.traces, a list of files",

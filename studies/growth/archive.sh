@@ -5,12 +5,13 @@
 #   studies/growth/archive.sh unpack [FAMILY…]  back into runs/growth, after a check of the digests
 #
 # Without families, all families of the folder. After unpack, 'graft report' reads the runs, and 'graft pipeline
-# studies/growth/growth.toml' runs only the trials that are missing.
+# studies/growth/operations.toml' uses their learning rates. The runs are from a version without adapt.split, so 'graft
+# pipeline studies/growth/growth.toml' needs another folder: --folder runs/again.
 set -eu
 cd "$(dirname "$0")/../.."
 runs=${RUNS:-runs}
 results=studies/growth/results
-usage() { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 64; }
+usage() { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 64; }
 
 pack() {
   mkdir -p "$results"
