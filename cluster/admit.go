@@ -56,7 +56,7 @@ func (r *Run) settle(of []*PoolRun) {
 		}
 		j := &pool.memory[len(pool.Jobs)]
 		j.begin(&r.Study.Jobs[k], r.estimate(k))
-		j.Index = int32(k)
+		j.Index, j.fixed = int32(k), r.Resizable != nil && !r.Resizable(j.Trace)
 		r.demand(j)
 		r.allow(j)
 		pool.Jobs, r.Jobs = append(pool.Jobs, j), append(r.Jobs, j)
@@ -120,6 +120,7 @@ func NewJobs(like []*Job, seconds func(j *Job) int64) []*Job {
 	for k, j := range like {
 		memory[k].begin(j.Trace, math.NaN())
 		memory[k].beside, memory[k].work, list[k] = j.beside, float64(seconds(j)), &memory[k]
+		memory[k].fixed = j.fixed
 	}
 	return list
 }

@@ -32,6 +32,7 @@ type Job struct {
 	Nodes       []Share // devices on the current nodes, or on the last nodes
 	Preemptions int32   // number of preemptions
 
+	fixed   bool     // runs only on the requested number of devices
 	asked   int32    // requested devices; GPUs is equal unless a scheduler assigns another number
 	beside  *beside  // demand other than whole devices; nil if none
 	rate    float64  // work per second
@@ -57,6 +58,10 @@ type running struct {
 
 // Running reports whether the job has devices now.
 func (j *Job) Running() bool { return j.running != nil }
+
+// Resizable reports whether a scheduler may start the job on another number of devices than it requests, or change the
+// number.
+func (j *Job) Resizable() bool { return !j.fixed }
 
 // Remaining returns the remaining work of a waiting job, in seconds at rate 1.
 func (j *Job) Remaining() float64 { return j.work }

@@ -200,7 +200,7 @@ func (o *outages) fail(e *engine, name int) int {
 		l := j.loses()
 		l.Failures++
 		l.Work += lost
-		if sched, can := e.sched.(Shrinker); can && o.Shrink && j.Partner() == nil && len(j.Nodes) > 1 {
+		if sched, can := e.sched.(Shrinker); can && o.Shrink && !j.fixed && j.Partner() == nil && len(j.Nodes) > 1 {
 			e.pool.shrink(j, name, lost, o.Restart)
 			sched.Shrunk(e.pool, j)
 			continue

@@ -153,8 +153,9 @@ func (p *Pool) Start(j *Job) bool { return p.StartOn(j, j.GPUs) }
 // StartOn starts a waiting job on a number of devices other than the number that it requests. It returns false if there
 // is no placement.
 func (p *Pool) StartOn(j *Job, gpus int) bool {
-	if j.Running() || gpus <= 0 {
-		p.fail("cannot start job %s on %d devices; expected a waiting job and at least one device", j.Trace.ID, gpus)
+	if j.Running() || gpus <= 0 || isFixed(j, gpus) {
+		p.fail("cannot start job %s on %d devices; expected a waiting job and at least one device, and the requested "+
+			"number of devices for a job that cannot be resized", j.Trace.ID, gpus)
 		return false
 	}
 	shares, ok := p.find(j, gpus)
@@ -168,6 +169,9 @@ func (p *Pool) StartOn(j *Job, gpus int) bool {
 	p.relink()
 	return true
 }
+
+// isFixed reports whether a job cannot have a number of devices, because it has only the number that it requests.
+func isFixed(j *Job, gpus int) bool { return j.fixed && gpus != int(j.asked) }
 
 // kept copies the shares of a job into the memory of its last ones, or else into memory shared by many jobs.
 func (p *Pool) kept(j *Job, shares []Share) []Share {
@@ -399,9 +403,9 @@ func (p *Pool) Pack(guest, host *Job) bool {
 // Resize changes the number of devices of a job that runs alone. The job must repeat some work (see [SpeedModel]). If
 // there is no placement, Resize returns false and the job keeps its devices.
 func (p *Pool) Resize(j *Job, gpus int) bool {
-	if !j.Running() || j.Partner() != nil || gpus <= 0 {
-		p.fail("cannot resize job %s to %d devices; expected a running job that does not share its devices, and at "+
-			"least one device", j.Trace.ID, gpus)
+	if !j.Running() || j.Partner() != nil || gpus <= 0 || isFixed(j, gpus) {
+		p.fail("cannot resize job %s to %d devices; expected a running job that can be resized and does not share "+
+			"its devices, and at least one device", j.Trace.ID, gpus)
 		return false
 	}
 	p.nodes.at(j).release(j.Nodes)

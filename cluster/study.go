@@ -39,6 +39,8 @@ type Study struct {
 	Spot           *Spot      // eviction of spot jobs; nil means that spot jobs are as all other jobs
 	Types          []NodeType // types of the nodes, at most 64; nil means that all nodes are alike
 	Failures       *Failures  // failures of nodes; nil means that no node fails
+	// reports whether a job may run on another number of devices than it requests; nil means that all jobs may
+	Resizable func(j *trace.Job) bool
 	// returns the learner of a pool with these jobs; nil means that no job adapts
 	Learner func(jobs []*Job) Learner
 }

@@ -49,19 +49,12 @@ var descriptions = map[string]string{
 	"graft/cluster/curves.Options.Knowledge": "Knowledge with which a job decides whether its network grows. " +
 		"\"typical\" means the job's own curve without growth, and the median effect of growth over all curves. " +
 		"\"own\" adds the effect of growth in the job's own curve; this is an oracle. Default \"typical\".",
-	"graft/cluster/curves.Options.MinGPUs": "Minimum number of GPUs of the jobs whose networks can grow. Default 0.",
-	"graft/cluster/curves.Options.MinHours": "Minimum run time in the trace of the jobs whose networks can grow, in " +
-		"hours. Default 0.",
 	"graft/cluster/curves.Options.MostWork": "Most work of a job that ends by accuracy, as a multiple of its work in " +
 		"the trace. A job that does not reach its accuracy ends after this work. Default 2.",
 	"graft/cluster/curves.Options.NoiseScale": "Batch size at which doubling the batch of a job makes each example " +
 		"half as useful (the gradient noise scale of McCandlish et al., An empirical model of large-batch training, " +
 		"2018), in batches on the requested devices. With it, schedulers that ask for offers can give a job more " +
 		"devices than it requests. Zero means that jobs never use more devices than they request.",
-	"graft/cluster/curves.Options.Shares": "Shares of the jobs whose networks can grow, between 0 and 1. graft " +
-		"simulates each share separately; the jobs of a smaller share also grow in a larger one. Empty means 0 and 1.",
-	"graft/cluster/curves.Options.States": "End states in the trace of the jobs whose networks can grow, such as " +
-		"[\"COMPLETED\"]. Empty means all states.",
 	"graft/cluster/elastic.WindowOptions.Apart": "Omits the action that adds a worker and a parameter server in one " +
 		"step, so that the policy adds them in separate steps. If an imitated scheduler adds both in one step, the " +
 		"step becomes two training samples. Has no effect on jobs without parameter servers. False offers the " +
@@ -245,7 +238,8 @@ var descriptions = map[string]string{
 	"graft/cluster/live.Options.MostWork": "Most work of a live job that ends by its loss, as a multiple of its work " +
 		"in the trace. A job that needs more ends after this work. From 1 to 100. Default 2.",
 	"graft/cluster/live.Options.Seeds": "Number of trainings per live job and scheduler, with run.seed of the job " +
-		"file and the following seeds. Default 1.",
+		"file and the following seeds. If ends = \"loss\", each further simulation of schedule.seeds trains with the " +
+		"next seeds. Default 1.",
 	"graft/cluster/lucid.Options.Echo": "Name of the virtual cluster that lends the profiler an additional node on " +
 		"demand. Empty means vcYVn for traces of the cluster Venus, as in Lucid's published configuration. For other " +
 		"traces, empty means the largest of the virtual clusters without a node for the profiler.",
@@ -371,6 +365,7 @@ var descriptions = map[string]string{
 	"graft/cluster/rigid.File.Failures":       "Simulated failures and drains of nodes, and their effects on jobs.",
 	"graft/cluster/rigid.File.Growth":         "Learning curves of jobs whose networks grow.",
 	"graft/cluster/rigid.File.Live":           "Jobs of the trace for which graft trains a network.",
+	"graft/cluster/rigid.File.Resizing":       "Jobs whose number of GPUs can change. Without the section, all jobs.",
 	"graft/cluster/rigid.File.Run":            "Output folder of the run.",
 	"graft/cluster/rigid.File.Schedule":       "Schedulers to compare, and their duration estimates.",
 	"graft/cluster/rigid.File.Training":       "Step times of jobs, computed from networks and a device profile.",
@@ -474,13 +469,19 @@ var descriptions = map[string]string{
 		"learned scheduler is named by its path: a run folder of 'graft learn', or a policy file. For rigid jobs, a " +
 		"path such as \"./mine.py\" names an external program that implements a scheduler. Empty means the default " +
 		"schedulers for the kind of cluster.",
-	"graft/cluster/study.Schedule.Seed": "Seed of the first simulation of a randomized scheduler; further " +
-		"simulations use the following seeds.",
-	"graft/cluster/study.Schedule.Seeds": "Number of simulations of each randomized scheduler, with consecutive " +
-		"seeds. Zero means 1.",
+	"graft/cluster/study.Schedule.Seed": "Seed of the first simulation; further simulations use the following seeds.",
+	"graft/cluster/study.Schedule.Seeds": "Number of simulations of each scheduler, with consecutive seeds, if the " +
+		"scheduler or the cluster has random draws. Zero means 1.",
 	"graft/cluster/study.Schedule.Workers": "Number of simulations that run in parallel. Zero means one per processor.",
 	"graft/cluster/study.Workload.Traces": "Paths of job traces, one workload per trace. The accepted formats depend " +
 		"on the kind of cluster.",
+	"graft/cluster/trace.Selection.MinGPUs": "Minimum number of GPUs of the selected jobs. Default 0.",
+	"graft/cluster/trace.Selection.MinHours": "Minimum run time in the trace of the selected jobs, in hours. Default " +
+		"0.",
+	"graft/cluster/trace.Selection.Shares": "Shares of the selected jobs, between 0 and 1. graft simulates each " +
+		"share separately; a larger share includes the jobs of a smaller one. Empty means 0 and 1.",
+	"graft/cluster/trace.Selection.States": "End states in the trace of the selected jobs, such as [\"COMPLETED\"]. " +
+		"Empty means all states.",
 	"graft/config.AdaptOptions.Actions": "List of actions, such as \"deepen:0\", \"widen:conv2:48\" and \"none\". " +
 		"The decider \"fixed\" requires exactly one action and repeats it; \"script\" takes the actions in order; " +
 		"\"random\", \"trials\", \"gradient\" and structural policies choose among the listed actions that fit the " +

@@ -73,3 +73,45 @@ func timesOfJobs(t *testing.T, path string) (rows [][]string) {
 	}
 	return rows
 }
+
+// Schedulers resize a share of the selected jobs. The report divides jobs by whether they can be resized.
+func TestClusterWithFixedJobs(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "jobs.csv", "id,submit [s],duration [s],gpus\n1,0,4000,8\n2,300,900,4\n3,400,4000,8\n4,500,4000,8\n")
+	write(t, "cluster.toml", "[cluster]\nnodes = 2\n[workload]\ntraces = [\"jobs.csv\"]\n[schedule]\n"+
+		"schedulers = [\"fifo\", \"fair\"]\nseeds = 3\n[resizing]\nshares = [0, 0.5, 1]\nmin_hours = 1.0\n")
+	shown := must(t, "cluster run cluster.toml --out run")
+	containsAll(t, shown, "Schedulers that resize jobs: fair; the speed of a job is proportional to its GPUs.",
+		"resizable N means that a share N of 3 jobs (states all, at least 1 h and 1 GPU) can be resized.",
+		"Differences from resizable 0, paired by workload and seed.")
+	rows := func(point string) string { return contents(t, "run/"+point+"/fair-seed-0/jobs.csv") }
+	require.Contains(t, rows("resizable-0"), "\n2,", "job 2 runs")
+	changes := map[string]float64{}
+	for _, c := range readStudy(t, "run").Changes {
+		if c.Metric == "jct_mean_s" {
+			changes[c.Point+" "+c.Scheduler] = c.Change.Mean
+		}
+	}
+	require.Zero(t, changes["resizable 1 fifo"])
+	require.NotZero(t, changes["resizable 1 fair"])
+	parts := map[string]bool{}
+	for _, c := range readStudy(t, "run").Cells {
+		for _, p := range c.Parts {
+			if p.Group == "number of GPUs" {
+				parts[c.Point+" "+p.Name] = true
+			}
+		}
+	}
+	require.True(t, parts["resizable 1 resizable"] && parts["resizable 1 fixed"], "%v", parts)
+
+	fails(t, failure.Configuration, "resizing selects jobs that can be resized, but no scheduler resizes jobs; add "+
+		"the scheduler fair or offers", "cluster", "run", "cluster.toml", "--scheduler", "fifo", "--quiet")
+	fails(t, failure.Configuration, "shares[1] is 0; expected unique numbers from 0 to 1", "cluster", "run",
+		"cluster.toml", "--set", "resizing.shares=[0,0]", "--quiet")
+	fails(t, failure.Usage, "needs exactly one share; set one, such as --set resizing.shares=[1.0]", "cluster",
+		"timeline", "cluster.toml", "--scheduler", "fair", "--job", "1", "--quiet")
+	require.Equal(t, "seconds,change,devices\n",
+		must(t, "cluster timeline cluster.toml --scheduler fair --job 1 --set resizing.shares=[0]"), "always 8")
+	require.Contains(t, must(t, "cluster timeline cluster.toml --scheduler fair --job 1 --set resizing.shares=[1]"),
+		"down")
+}

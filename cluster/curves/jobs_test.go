@@ -245,6 +245,8 @@ func TestWorseAtTheLimit(t *testing.T) {
 	require.Greater(t, better, 10, "better than without growth, and less accurate than after all work")
 }
 
+func selecting(s trace.Selection) Options { return Options{Selection: s} }
+
 // Only jobs that the options select can grow.
 func TestSelectedJobsGrow(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -252,9 +254,9 @@ func TestSelectedJobsGrow(t *testing.T) {
 		want []bool
 	}{
 		"all":    {Options{}, []bool{true, true, true}},
-		"states": {Options{States: []string{"COMPLETED", "TIMEOUT"}}, []bool{true, true, false}},
-		"hours":  {Options{MinHours: 1}, []bool{false, true, true}},
-		"GPUs":   {Options{MinGPUs: 2}, []bool{true, false, true}},
+		"states": {selecting(trace.Selection{States: []string{"COMPLETED", "TIMEOUT"}}), []bool{true, true, false}},
+		"hours":  {selecting(trace.Selection{MinHours: 1}), []bool{false, true, true}},
+		"GPUs":   {selecting(trace.Selection{MinGPUs: 2}), []bool{true, false, true}},
 	} {
 		p := drawPopulation(rand.New(rand.NewPCG(1, 1)), c.o)
 		jobs := []*cluster.Job{
@@ -286,12 +288,16 @@ func TestOptions(t *testing.T) {
 	none.Ends = ByAccuracy
 	require.ErrorContains(t, none.Validate(), "curves is missing")
 	for says, o := range map[string]Options{
-		"shares[1] is 0.5": {Shares: []float64{0.5, 0.5}}, "ends is \"x\"": {Ends: "x"},
-		"knowledge is \"x\"": {Knowledge: "x"},
-		"most_work is 0.5":   {MostWork: 0.5}, "noise_scale is -1": {NoiseScale: -1},
-		"shares[0] is 2": {Shares: []float64{2}}, "states[0] is \"DONE\"": {States: []string{"DONE"}},
-		"states[1] is \"Pass\"": {States: []string{"COMPLETED", "Pass"}},
-		"min_hours is -1":       {MinHours: -1}, "min_gpus is -1": {MinGPUs: -1},
+		"shares[1] is 0.5":      selecting(trace.Selection{Shares: []float64{0.5, 0.5}}),
+		"shares[0] is 2":        selecting(trace.Selection{Shares: []float64{2}}),
+		"states[0] is \"DONE\"": selecting(trace.Selection{States: []string{"DONE"}}),
+		"states[1] is \"Pass\"": selecting(trace.Selection{States: []string{"COMPLETED", "Pass"}}),
+		"min_hours is -1":       selecting(trace.Selection{MinHours: -1}),
+		"min_gpus is -1":        selecting(trace.Selection{MinGPUs: -1}),
+		"ends is \"x\"":         {Ends: "x"},
+		"knowledge is \"x\"":    {Knowledge: "x"},
+		"most_work is 0.5":      {MostWork: 0.5},
+		"noise_scale is -1":     {NoiseScale: -1},
 	} {
 		o.Curves = "curves.json"
 		o.EnsureDefaults()

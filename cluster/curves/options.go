@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"math"
-	"slices"
 
 	"graft/cluster/trace"
 	"graft/internal/validate"
@@ -14,16 +13,8 @@ import (
 type Options struct {
 	// Path of a file of learning curves, which 'graft cluster curves' writes. Each job draws one of the curves. Empty
 	// means that the networks of jobs are not considered.
-	Curves string `config:",path"`
-	// Shares of the jobs whose networks can grow, between 0 and 1. graft simulates each share separately; the jobs of a
-	// smaller share also grow in a larger one. Empty means 0 and 1.
-	Shares []float64
-	// End states in the trace of the jobs whose networks can grow, such as ["COMPLETED"]. Empty means all states.
-	States []string `json:",omitempty"`
-	// Minimum run time in the trace of the jobs whose networks can grow, in hours. Default 0.
-	MinHours float64 `config:"min_hours" json:",omitempty"`
-	// Minimum number of GPUs of the jobs whose networks can grow. Default 0.
-	MinGPUs int `config:"min_gpus" json:",omitempty"`
+	Curves          string `config:",path"`
+	trace.Selection        // jobs whose networks can grow
 	// Condition for the end of a job. "budget" ends a job after its work in the trace. "accuracy" ends a job when its
 	// network has the accuracy that it would have without growth after its work in the trace. Default "budget".
 	Ends string `config:",one=budget|accuracy"`
@@ -54,28 +45,14 @@ func (o Options) On() bool { return o.Curves != "" }
 
 // EnsureDefaults fills unset options.
 func (o *Options) EnsureDefaults() {
-	if o.On() && len(o.Shares) == 0 {
-		o.Shares = []float64{0, 1}
+	if o.On() {
+		o.Selection.EnsureDefaults()
 	}
 	o.Ends, o.Knowledge = cmp.Or(o.Ends, ByBudget), cmp.Or(o.Knowledge, TypicalKnowledge)
 	o.MostWork = cmp.Or(o.MostWork, usualMostWork)
 }
 
 const usualMostWork = 2
-
-const secondsOfHour = 3600
-
-// mostHours limits the run time of jobs that can grow. A value beyond it is a typing error.
-const mostHours = 1e6
-
-// Selects reports whether only some kinds of jobs can grow.
-func (o Options) Selects() bool { return len(o.States) > 0 || o.MinHours != 0 || o.MinGPUs != 0 }
-
-// Accepts reports whether the network of a job can grow, by what the trace says about the job.
-func (o *Options) Accepts(j *trace.Job) bool {
-	return (len(o.States) == 0 || slices.Contains(o.States, j.State.String())) &&
-		float64(j.Duration) >= secondsOfHour*o.MinHours && j.GPUs >= o.MinGPUs
-}
 
 // Validate returns an error that lists every invalid option.
 func (o Options) Validate() error {
@@ -86,18 +63,9 @@ func (o Options) Validate() error {
 			"curves is missing; set it to a file of 'graft cluster curves', or remove the other keys")
 		return errors.Join(faults...)
 	}
-	for k, share := range o.Shares {
-		faults.When(!(share >= 0 && share <= 1) || slices.Contains(o.Shares[:k], share),
-			"shares[%d] is %v; expected unique numbers from 0 to 1", k, share)
+	if err := o.Selection.Validate(); err != nil {
+		faults = append(faults, err)
 	}
-	for k, name := range o.States {
-		var s trace.State // whose text can be another name, from another format
-		faults.When(s.UnmarshalText([]byte(name)) != nil || s.String() != name || name == "", "states[%d] is %.40q; "+
-			"expected a state that 'graft trace describe' prints, such as COMPLETED", k, name)
-	}
-	faults.Unless(o.MinHours >= 0 && o.MinHours <= mostHours, "min_hours is %v; must be between 0 and %v", o.MinHours,
-		float64(mostHours))
-	faults.When(o.MinGPUs < 0, "min_gpus is %d; must be at least 0", o.MinGPUs)
 	faults.Unless(o.Ends == ByBudget || o.Ends == ByAccuracy, "ends is %q; must be %q or %q", o.Ends, ByBudget,
 		ByAccuracy)
 	faults.Unless(o.Knowledge == TypicalKnowledge || o.Knowledge == OwnKnowledge,

@@ -13,8 +13,9 @@ import (
 // Trainer trains live jobs while a simulation waits.
 type Trainer interface {
 	// Work returns the work of a live job that ends by its loss. The times of the timeline are work; its budget is the
-	// job's work in the trace. The last devices of the timeline stay until the end.
-	Work(ctx context.Context, t Timeline) (Work, error)
+	// job's work in the trace. The last devices of the timeline stay until the end. Draw is the number of the
+	// simulation, from zero; each has other seeds.
+	Work(ctx context.Context, t Timeline, draw int) (Work, error)
 }
 
 // Work is the work of a live job that ends by its loss, a mean over seeds.
@@ -35,6 +36,7 @@ type Work struct {
 type Learner struct {
 	ctx     context.Context
 	trainer Trainer
+	draw    int
 	jobs    map[*cluster.Job]*progress
 }
 
@@ -47,10 +49,10 @@ type progress struct {
 	work Work
 }
 
-// Learners returns the learner of each pool, whose live jobs have the given IDs.
-func Learners(ctx context.Context, t Trainer, ids []string) func([]*cluster.Job) cluster.Learner {
+// Learners returns the learner of each pool of a simulation, whose live jobs have the given IDs.
+func Learners(ctx context.Context, t Trainer, draw int, ids []string) func([]*cluster.Job) cluster.Learner {
 	return func(jobs []*cluster.Job) cluster.Learner {
-		l := &Learner{ctx: ctx, trainer: t, jobs: map[*cluster.Job]*progress{}}
+		l := &Learner{ctx: ctx, trainer: t, draw: draw, jobs: map[*cluster.Job]*progress{}}
 		for _, j := range jobs {
 			if slices.Contains(ids, j.Trace.ID) {
 				l.jobs[j] = &progress{line: Timeline{Budget: j.Remaining()}, left: j.Remaining(), work: asTraced}
@@ -81,7 +83,7 @@ func (l *Learner) Given(j *cluster.Job, left float64) (float64, error) {
 	p.follow(left)
 	p.line.give(p.done, j.GPUs)
 	var err error
-	if p.work, err = l.trainer.Work(l.ctx, p.line.copy()); err != nil {
+	if p.work, err = l.trainer.Work(l.ctx, p.line.copy(), l.draw); err != nil {
 		return 0, fmt.Errorf("train live job %s: %w", j.Trace.ID, err)
 	}
 	p.left = p.debt + max(1, p.work.Share*p.line.Budget-p.done)

@@ -13,7 +13,7 @@ import (
 // twice trains at double speed while a job has more than two devices.
 type twice struct{ asked []Timeline }
 
-func (w *twice) Work(_ context.Context, t Timeline) (Work, error) {
+func (w *twice) Work(_ context.Context, t Timeline, _ int) (Work, error) {
 	w.asked = append(w.asked, t)
 	left, at, devices := t.Budget, 0.0, t.First
 	for _, c := range t.Changes {
@@ -36,7 +36,7 @@ func TestLearnerOfLiveJobs(t *testing.T) {
 	traced := []*cluster.Job{{Trace: &trace.Job{ID: "a", GPUs: 2}}, {Trace: &trace.Job{ID: "b", GPUs: 2}}}
 	jobs := cluster.NewJobs(traced, func(*cluster.Job) int64 { return 100 })
 	j := jobs[0]
-	l := Learners(t.Context(), w, []string{"a"})(jobs)
+	l := Learners(t.Context(), w, 0, []string{"a"})(jobs)
 	given := func(gpus int, left, want float64) {
 		t.Helper()
 		j.GPUs = gpus

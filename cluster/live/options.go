@@ -26,7 +26,8 @@ type Options struct {
 	// Most work of a live job that ends by its loss, as a multiple of its work in the trace. A job that needs more ends
 	// after this work. From 1 to 100. Default 2.
 	MostWork float64
-	// Number of trainings per live job and scheduler, with run.seed of the job file and the following seeds. Default 1.
+	// Number of trainings per live job and scheduler, with run.seed of the job file and the following seeds. If ends =
+	// "loss", each further simulation of schedule.seeds trains with the next seeds. Default 1.
 	Seeds int
 }
 

@@ -97,6 +97,7 @@ type File struct {
 	Cluster            Options          // Cluster nodes, and the part of the trace to simulate.
 	Workload           study.Workload   // Cluster traces in any format that 'graft trace describe' reads.
 	Schedule           Schedule         // Schedulers to compare, and their duration estimates.
+	Resizing           Resizing         // Jobs whose number of GPUs can change. Without the section, all jobs.
 	Training           Training         // Step times of jobs, computed from networks and a device profile.
 	schedulers.Options                  // Sections of the schedulers that have options.
 	Growth             curves.Options   // Learning curves of jobs whose networks grow.
@@ -118,6 +119,7 @@ func (f *File) EnsureDefaults() {
 	f.Schedule.EnsureDefaults()
 	f.Live.EnsureDefaults()
 	f.Growth.EnsureDefaults()
+	f.Resizing.EnsureDefaults()
 	f.Training.EnsureDefaults()
 }
 
@@ -125,7 +127,7 @@ func (f *File) EnsureDefaults() {
 func (f *File) Validate() error {
 	return errors.Join(f.Cluster.Validate(), f.Schedule.Validate(), f.Training.Validate(), f.Options.Validate(),
 		f.Failures.Validate(), f.Live.Validate(), f.Growth.Validate(), f.together(), f.validateTypes(),
-		f.validateSpot())
+		f.validateSpot(), f.validateResizing())
 }
 
 // together returns an error for sections that exclude each other.

@@ -1,7 +1,6 @@
 package rigid
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,22 +48,25 @@ func (s *inputs) readGrowth() error {
 
 // setting is a combination of swept values.
 type setting struct {
-	factor float64 // of the arrivals
-	share  float64 // of the jobs that can grow
-	adapts bool    // whether live jobs that end by their losses adapt
+	factor    float64 // of the arrivals
+	resizable float64 // share of the jobs that can be resized
+	growing   float64 // share of the jobs that can grow
+	adapts    bool    // whether live jobs that end by their losses adapt
 }
 
 // settings lists the combinations of swept values, in the order of the points of the plan.
 func (f *File) settings() (list []setting) {
-	shares := []float64{0}
+	growing := []float64{0}
 	if f.Growth.On() {
-		shares = f.Growth.Shares
+		growing = f.Growth.Shares
 	}
 	for _, factor := range f.Schedule.ArrivalFactors {
-		for _, share := range shares {
-			list = append(list, setting{factor, share, false})
-			if f.Live.Waits() {
-				list = append(list, setting{factor, share, true})
+		for _, resizable := range f.Resizing.shares() {
+			for _, share := range growing {
+				list = append(list, setting{factor, resizable, share, false})
+				if f.Live.Waits() {
+					list = append(list, setting{factor, resizable, share, true})
+				}
 			}
 		}
 	}
@@ -72,7 +74,7 @@ func (f *File) settings() (list []setting) {
 }
 
 // adapting reports whether settings differ in the adaptation of jobs.
-func (f *File) adapting() bool { return f.Growth.On() || f.Live.Waits() }
+func (f *File) adapting() bool { return f.Growth.On() || f.Live.Waits() || f.Resizing.On() }
 
 // points returns the points of the plan.
 func (f *File) points() (list []study.Point) {
@@ -89,9 +91,14 @@ func (f *File) points() (list []study.Point) {
 			one.Values[key] = value
 		}
 		add := func(name string) { one.Name = strings.TrimPrefix(one.Name+", "+name, ", ") }
+		if f.Resizing.On() {
+			if one.Values["resizable_share"] = at.resizable; len(f.Resizing.Shares) > 1 {
+				add(fmt.Sprintf("resizable %g", at.resizable))
+			}
+		}
 		if f.Growth.On() {
-			if one.Values["growing_share"] = at.share; len(f.Growth.Shares) > 1 {
-				add(fmt.Sprintf("growing %g", at.share))
+			if one.Values["growing_share"] = at.growing; len(f.Growth.Shares) > 1 {
+				add(fmt.Sprintf("growing %g", at.growing))
 			}
 		}
 		if f.Live.Waits() {
@@ -129,8 +136,9 @@ func (s *simulations) withAdaptation(p *study.Plan) {
 	if s.Live.Waits() {
 		p.Metrics, p.Remarks = slices.Concat(p.Metrics, liveMetrics), append(p.Remarks, s.aboutLive())
 	}
+	resizable := slices.Min(s.Resizing.shares())
 	for k := range all {
-		p.Bases = append(p.Bases, slices.Index(all, setting{all[k].factor, least, false}))
+		p.Bases = append(p.Bases, slices.Index(all, setting{all[k].factor, resizable, least, false}))
 	}
 	for _, key := range compared {
 		if slices.ContainsFunc(p.Metrics, func(m study.Metric) bool { return m.Key() == key }) {
@@ -160,20 +168,12 @@ func (s *simulations) aboutGrowth() []string {
 
 // whoGrows describes the jobs whose networks can grow.
 func (s *simulations) whoGrows() string {
-	o, jobs := &s.Growth, 0
-	for _, w := range s.workloads {
-		for k := range w.base.Jobs {
-			if o.Accepts(&w.base.Jobs[k]) {
-				jobs++
-			}
-		}
-	}
+	o := &s.Growth
 	if !o.Selects() {
 		return "Every job counts as a training whose network can grow, whatever it ran; growth.states, " +
 			"growth.min_hours and growth.min_gpus select jobs."
 	}
-	return fmt.Sprintf("Only %s can grow: states %s, at least %g h and %s.", words.Plural(jobs, "job"),
-		cmp.Or(strings.Join(o.States, ", "), "all"), o.MinHours, words.Plural(max(1, o.MinGPUs), "GPU"))
+	return fmt.Sprintf("Only %s can grow: %s.", words.Plural(s.selected(&o.Selection), "job"), &o.Selection)
 }
 
 // addGrowth adds the metrics of networks that grow.

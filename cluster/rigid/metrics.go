@@ -158,7 +158,7 @@ func partsOf(o *cluster.Outcome, z *cluster.Summarizer) (parts []study.Part) {
 			parts = append(parts, study.Part{Group: "size", Name: size.name, Values: v})
 		}
 	}
-	parts = slices.Concat(parts, typeParts(o, z, memory), spotParts(o, z, memory))
+	parts = slices.Concat(parts, typeParts(o, z, memory), spotParts(o, z, memory), resizableParts(o, z, memory))
 	for _, p := range o.Pools {
 		v := jobValues(z.Summarize(p.Jobs), o.Begin)
 		v["used_share"] = finite(p.Used / p.All)

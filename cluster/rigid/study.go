@@ -65,8 +65,8 @@ func (s *simulations) Plan() *study.Plan {
 	p.Points = s.points()
 	p.NoQuirks = c.Compat == compatNone
 	seeds := s.withFailures(p)
-	if s.Growth.On() {
-		seeds = s.seeds()
+	if s.Growth.On() || s.Resizing.draws() || s.Live.Waits() && s.Schedule.Seeds > 1 {
+		p.PairSeeds, seeds = true, s.seeds()
 	}
 	s.withAdaptation(p)
 	var oracles []string
@@ -87,24 +87,6 @@ func (s *simulations) Plan() *study.Plan {
 			"real scheduler does not have.", oracleMark, strings.Join(oracles, ", ")))
 	}
 	return p
-}
-
-// resizing names the schedulers that resize jobs.
-func (s *simulations) resizing() []string {
-	var names []string
-	for _, name := range s.Schedule.Schedulers {
-		if policy := s.policy(name); policy.Resizes {
-			names = append(names, policy.Name)
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	speed := "the speed of a job is proportional to its GPUs"
-	if len(s.Training.Models) > 0 {
-		speed = "the speed of a job without a network in training.models is proportional to its GPUs"
-	}
-	return []string{fmt.Sprintf("Schedulers that resize every job: %s; %s.", strings.Join(names, ", "), speed)}
 }
 
 // withFailures adds the failures of nodes to a plan. It returns the seeds of the simulations, or nil if no failures are
@@ -181,10 +163,11 @@ func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Resul
 		return nil, err
 	}
 	if w.population != nil {
-		one.Learner = w.population.Learner(at.share, c.Seed)
+		one.Learner = w.population.Learner(at.growing, c.Seed)
 	}
+	one.Resizable = s.Resizing.resizable(at.resizable, c.Seed)
 	if at.adapts {
-		one.Learner = live.Learners(ctx, w.env.Trainer, w.live())
+		one.Learner = live.Learners(ctx, w.env.Trainer, c.Run, w.live())
 	}
 	if one.Failures, err = w.failures(c.Seed); err != nil {
 		return nil, err

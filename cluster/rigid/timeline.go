@@ -46,9 +46,14 @@ func (f *File) Follow(ctx context.Context, env study.Env, o TimelineOptions) (*l
 		return nil, failure.Usagef("a timeline of a job whose network can grow needs exactly one share; set " +
 			"one, such as --set growth.shares=[1.0]")
 	}
+	if len(f.Resizing.shares()) != 1 {
+		return nil, failure.Usagef("a timeline of a job that can be resized needs exactly one share; set one, such " +
+			"as --set resizing.shares=[1.0]")
+	}
 	if s.population != nil {
 		one.Learner = s.population.Learner(f.Growth.Shares[0], f.Schedule.Seed)
 	}
+	one.Resizable = f.Resizing.resizable(f.Resizing.shares()[0], f.Schedule.Seed)
 	out, err := one.Run(ctx, policy, cluster.Options{Placement: f.Cluster.Placement, Quirks: s.quirks(policy),
 		Workers: f.Schedule.Workers, Follow: []string{o.Job}})
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 // fair divides the devices of a pool among its jobs by max-min fairness: it maximises the smallest share, then the next
 // (Bertsekas and Gallager, Data networks, 1992, section 6.5.2). A job gets at most its requested devices. With fewer
 // devices it works proportionally slower. If there are more jobs than devices, the earliest jobs have one device each.
+// A job that cannot be resized starts when its requested devices are left by one device for each running job that can
+// be resized; later jobs that need fewer devices overtake it. It keeps its devices until it ends.
 //
 // It divides once a minute, if jobs arrived or ended. A job whose share changes loses as much work as a preempted one.
 type fair struct {
@@ -22,6 +24,7 @@ type fair struct {
 	fewer bool
 
 	came    []*cluster.Job // jobs that have not ended, in order of arrival
+	fixed   int            // number of these jobs that cannot be resized
 	changed bool
 	gpus    int // number of devices at the last call
 }
@@ -36,6 +39,9 @@ func (s *fair) Arrived(j *cluster.Job) {
 	at, _ := slices.BinarySearchFunc(s.came, j.Number,
 		func(other *cluster.Job, number int32) int { return cmp.Compare(other.Number, number) })
 	s.came, s.changed = slices.Insert(s.came, at, j), true
+	if !j.Resizable() {
+		s.fixed++
+	}
 }
 
 // Shrunk implements [cluster.Shrinker]. The next division restores the job's share.
@@ -45,6 +51,9 @@ func (s *fair) Ended(j *cluster.Job) {
 	at, _ := slices.BinarySearchFunc(s.came, j.Number,
 		func(other *cluster.Job, number int32) int { return cmp.Compare(other.Number, number) })
 	s.came, s.changed = slices.Delete(s.came, at, at+1), true
+	if !j.Resizable() {
+		s.fixed--
+	}
 }
 
 func (s *fair) Schedule(p *cluster.Pool) int64 {
@@ -58,12 +67,13 @@ func (s *fair) Schedule(p *cluster.Pool) int64 {
 		return events.NextMultiple(p.Now(), s.every)
 	}
 	s.changed = false
-	jobs := s.came[:min(len(s.came), p.GPUs())]
+	jobs := s.admitted(p)
 	shares := s.split(p, jobs)
 	if shares == nil {
 		return cluster.Never
 	}
 	s.give(p, jobs, shares, func(now, share int) bool { return share < now })
+	s.start(p, jobs)
 	s.give(p, jobs, shares, func(now, share int) bool { return share > now })
 	if s.fewer && s.changed {
 		return p.Now() + s.every
@@ -71,14 +81,55 @@ func (s *fair) Schedule(p *cluster.Pool) int64 {
 	return cluster.Never
 }
 
-// divide returns the share of each job: it satisfies the smallest demand first, and the rest goes to the others.
+// admitted returns the jobs that get devices, in order of arrival: first the running ones, and then the waiting ones
+// whose least numbers of devices are left. Nodes that are about to leave the pool can have running jobs for which none
+// are left.
+func (s *fair) admitted(p *cluster.Pool) (jobs []*cluster.Job) {
+	gets, gpus := make([]bool, len(s.came)), p.GPUs()
+	admit := func(running bool, place func(j *cluster.Job) bool) {
+		for k, j := range s.came {
+			if n := least(j); gpus > 0 && j.Running() == running && n <= gpus && place(j) {
+				gets[k], gpus = true, gpus-n
+			}
+		}
+	}
+	anywhere := func(*cluster.Job) bool { return true }
+	if admit(true, anywhere); s.fixed == 0 {
+		admit(false, anywhere)
+	} else {
+		p.Try(func(place func(j *cluster.Job) bool) {
+			admit(false, func(j *cluster.Job) bool { return j.Resizable() || place(j) })
+		})
+	}
+	for k, j := range s.came {
+		if gets[k] {
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs
+}
+
+// least returns the least number of devices with which a job runs.
+func least(j *cluster.Job) int {
+	if j.Resizable() {
+		return 1
+	}
+	return j.Trace.GPUs
+}
+
+// divide returns the share of each job. Jobs that cannot be resized have their requested devices. Of the others, it
+// satisfies the smallest demand first, and the rest goes to the others.
 func divide(jobs []*cluster.Job, gpus int) []int {
-	by := make([]int, len(jobs))
-	for k := range by {
-		by[k] = k
+	by, shares := make([]int, 0, len(jobs)), make([]int, len(jobs))
+	for k, j := range jobs {
+		if j.Resizable() {
+			by = append(by, k)
+		} else {
+			shares[k] = j.Trace.GPUs
+			gpus -= shares[k]
+		}
 	}
 	slices.SortStableFunc(by, func(a, b int) int { return jobs[a].Trace.GPUs - jobs[b].Trace.GPUs })
-	shares := make([]int, len(jobs))
 	for k, at := range by {
 		shares[at] = min(jobs[at].Trace.GPUs, gpus/(len(by)-k))
 		gpus -= shares[at]
@@ -86,11 +137,21 @@ func divide(jobs []*cluster.Job, gpus int) []int {
 	return shares
 }
 
+// start starts the waiting jobs that cannot be resized. They preempt others that can, which then start on other devices.
+func (s *fair) start(p *cluster.Pool, jobs []*cluster.Job) {
+	for _, j := range jobs {
+		if !j.Resizable() && !j.Running() && !p.Start(j) {
+			s.changed = !(p.Vacate(j) && p.Start(j)) || s.changed
+		}
+	}
+}
+
 // give changes the devices of the jobs selected by now to their shares. A job keeps its devices if its share has no
 // placement.
 func (s *fair) give(p *cluster.Pool, jobs []*cluster.Job, shares []int, now func(has, share int) bool) {
 	for k, j := range jobs {
 		switch {
+		case !j.Resizable():
 		case s.fewer && now(0, 1):
 			s.changed = s.most(p, j, shares[k]) < shares[k] || s.changed
 		case !j.Running() && now(0, shares[k]):

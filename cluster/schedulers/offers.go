@@ -5,10 +5,11 @@ import (
 	"graft/internal/events"
 )
 
-// newOffers returns a scheduler that asks jobs what they would do with more devices. Each job has one device, earlier
-// jobs first. Each further device goes to the job whose goodput it increases most, the earlier one of equals. This is
-// Pollux's objective with equal weights and the exponent 1 (Qiao et al., OSDI 2021, section 4.2), maximised greedily:
-// goodputs grow less with each device, so the greedy choice is optimal.
+// newOffers returns a scheduler that asks jobs what they would do with more devices. Each job has one device, or the
+// devices that it requests if it cannot be resized; earlier jobs come first, as under fair. Each further device goes to
+// the job whose goodput it increases most, the earlier one of equals. This is Pollux's objective with equal weights and
+// the exponent 1 (Qiao et al., OSDI 2021, section 4.2), maximised greedily: goodputs grow less with each device, so the
+// greedy choice is optimal.
 //
 // It divides when fair does, but less often. Running jobs keep their devices if others offer less than leastGain more.
 func newOffers(cluster.Setup) (cluster.Scheduler, error) {
@@ -26,14 +27,17 @@ const leastGain = 0.05
 // byOffers returns the number of devices of each job; nil if running jobs keep their devices and no job starts.
 func byOffers(p *cluster.Pool, jobs []*cluster.Job) []int {
 	shares, gains := make([]int, len(jobs)), &events.Heap[offered]{}
-	sum := 0.0
-	for k := range jobs {
-		shares[k] = 1
-		now := p.Offer(jobs[k], 1).Goodput
+	sum, free := 0.0, p.GPUs()
+	for k, j := range jobs {
+		shares[k] = least(j)
+		free -= shares[k]
+		now := p.Offer(j, shares[k]).Goodput
 		sum += now
-		push(gains, p, jobs, offered{at: k, devices: 1, goodput: now})
+		if j.Resizable() {
+			push(gains, p, jobs, offered{at: k, devices: 1, goodput: now})
+		}
 	}
-	for free := p.GPUs() - len(jobs); free > 0; free-- {
+	for ; free > 0; free-- {
 		_, o, some := gains.Head()
 		if !some {
 			break

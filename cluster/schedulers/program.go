@@ -96,6 +96,7 @@ type programJob struct {
 	User     string   `json:"user"`
 	GPUs     int      `json:"gpus"`
 	Types    []string `json:"gpu_types,omitempty"` // types on which the job can run; absent if it accepts all
+	Fixed    bool     `json:"fixed,omitempty"`     // its number of devices cannot change
 	Submit   int64    `json:"submit_s"`
 	Limit    *int64   `json:"limit_s"`    // time limit that the user requested; null if unknown
 	Estimate *float64 `json:"estimate_s"` // estimated duration; null if unknown
@@ -118,7 +119,8 @@ type programSize struct {
 
 // Arrived adds a job to the next request.
 func (s *program) Arrived(j *cluster.Job) {
-	one := programJob{Job: int(j.Number), ID: j.Trace.ID, User: j.Trace.User, GPUs: j.GPUs, Submit: j.Trace.Submit}
+	one := programJob{Job: int(j.Number), ID: j.Trace.ID, User: j.Trace.User, GPUs: j.GPUs, Fixed: !j.Resizable(),
+		Submit: j.Trace.Submit}
 	for k := range s.types {
 		if j.Accepts(k) {
 			one.Types = append(one.Types, s.types[k].Name)
@@ -173,6 +175,10 @@ func (s *program) follow(p *cluster.Pool, a programAnswer) error {
 		j, err := s.job(size.Job, "resize", true)
 		if err != nil {
 			return err
+		}
+		if !j.Resizable() {
+			return fmt.Errorf("%s returned job %d in \"resize\", but this job (ID %s) is fixed: its number of devices "+
+				"cannot change", s.path, size.Job, j.Trace.ID)
 		}
 		p.Resize(j, size.GPUs)
 	}

@@ -174,3 +174,23 @@ func TestProgramsAreTried(t *testing.T) {
 	_, err := schedulers.Named("mine.py")
 	require.ErrorContains(t, err, "for a program, write its path, such as ./mine.py")
 }
+
+// A program learns which jobs are fixed, and must not resize them.
+func TestProgramsMustNotResizeFixedJobs(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	path := filepath.Join(t.TempDir(), "scheduler")
+	text := "#!/bin/sh\nread line\necho '{\"protocol\": 1}'\nwhile read line; do echo \"$line\" >>" + log + "\n" +
+		"case \"$line\" in *now_s\\\":0,*) echo '{\"start\": [0], \"wake_s\": 10}';;\n" +
+		"*) echo '{\"resize\": [{\"job\": 0, \"gpus\": 1}]}';; esac; done\n"
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o777))
+	policy, err := schedulers.Named(path)
+	require.NoError(t, err)
+	s := small()
+	s.Resizable = func(*trace.Job) bool { return false }
+	_, err = s.Run(t.Context(), policy, cluster.Options{})
+	require.ErrorContains(t, err, `returned job 0 in "resize", but this job (ID first) is fixed: its number of `+
+		"devices cannot change")
+	got, err := os.ReadFile(log)
+	require.NoError(t, err)
+	require.Contains(t, string(got), `"gpus":3,"fixed":true,"submit_s":0`)
+}

@@ -58,9 +58,10 @@ type Schedule struct {
 	// Name of the baseline scheduler, to which the other schedulers are compared. Empty means the default baseline for
 	// the kind of cluster or, if there is none, the first scheduler.
 	Against string
-	// Seed of the first simulation of a randomized scheduler; further simulations use the following seeds.
+	// Seed of the first simulation; further simulations use the following seeds.
 	Seed uint64
-	// Number of simulations of each randomized scheduler, with consecutive seeds. Zero means 1.
+	// Number of simulations of each scheduler, with consecutive seeds, if the scheduler or the cluster has random
+	// draws. Zero means 1.
 	Seeds int
 	// Enables each known bug of the original simulator in a separate simulation, and reports the bug's effect. Default
 	// false.

@@ -47,18 +47,18 @@ type training struct {
 
 // Work implements [live.Trainer]. It trains the job with and without its decider on the same timeline, so restarts and
 // learning rates are equal. Both trainings have the most work as budget.
-func (t *trainer) Work(ctx context.Context, line live.Timeline) (w live.Work, err error) {
+func (t *trainer) Work(ctx context.Context, line live.Timeline, draw int) (w live.Work, err error) {
 	job, err := base(t.env, t.options)
 	if err != nil {
 		return w, err
 	}
 	budget := job.Time.Budget.Seconds()
 	line.Scale(budget)
-	own, err := t.training(ctx, job, &line, true)
+	own, err := t.training(ctx, job, &line, draw, true)
 	if err != nil {
 		return w, err
 	}
-	never, err := t.training(ctx, job, &line, false)
+	never, err := t.training(ctx, job, &line, draw, false)
 	if err != nil {
 		return w, err
 	}
@@ -91,10 +91,14 @@ func (t *trainer) warn(first float64) {
 	}
 }
 
-// training trains the job on a timeline, with or without its decider.
-func (t *trainer) training(ctx context.Context, job *config.Job, line *live.Timeline, adapts bool) (*training, error) {
+// training trains the job on a timeline for a simulation, with or without its decider. Each simulation has other seeds.
+func (t *trainer) training(ctx context.Context, job *config.Job, line *live.Timeline, draw int, adapts bool) (
+	*training, error) {
 	longer := time.Duration(t.options.MostWork * float64(job.Time.Budget))
 	set := []string{line.Directions(), "time.timeline=", "time.budget=" + config.Quote(longer.String())}
+	if draw > 0 {
+		set = append(set, fmt.Sprintf("run.seed=%d", job.Run.Seed+int64(draw*t.options.Seeds)))
+	}
 	if !adapts {
 		set = append(set, job.Adapt.Replace(config.DecideNone)...)
 	}
