@@ -32,7 +32,8 @@ func writeStudy(o *study.Outcome, d *document.Document, all bool) {
 	for _, p := range o.Points {
 		writePoint(o, d, p.Name)
 	}
-	d.Say(metricsLegend(o), differencesLegend(o))
+	d.Know(metricsLegend(o)...)
+	d.Say(differencesLegend(o, all))
 	for _, r := range o.References {
 		m := o.Metric(r.Metric)
 		d.Say(fmt.Sprintf("%sThe %s of %s is %s: %s.", pointed(r.Point), r.Name, m.Title, cellOf(m, r.Mean), r.About))
@@ -254,17 +255,12 @@ func standingRow(r *study.Ranking, s *study.Standing, m *study.Metric) []any {
 	return append(row, difference, chanceOf(s.P), better, ties)
 }
 
-// metricsLegend explains the columns.
-func metricsLegend(o *study.Outcome) string {
-	var texts []string
+// metricsLegend explains the columns: pairs of a name and a text.
+func metricsLegend(o *study.Outcome) (pairs []string) {
 	for _, m := range shown(o) {
-		text := strings.ToUpper(m.Title) + ": " + m.About
-		if m.Unit != "" && m.Unit != document.UnitShare {
-			text += ", " + m.Unit
-		}
-		texts = append(texts, text)
+		pairs = append(pairs, m.Title, m.About)
 	}
-	return strings.Join(texts, "; ") + "."
+	return pairs
 }
 
 // chanceOf formats a p-value, down to a ten-thousandth.
@@ -284,15 +280,18 @@ const holmLegend = "P (HOLM) is the probability of so large a difference by chan
 	"schedulers in the table; below 0.05 the difference is significant."
 
 // differencesLegend explains differences, if there are any.
-func differencesLegend(o *study.Outcome) string {
+func differencesLegend(o *study.Outcome, all bool) string {
 	switch {
 	case len(o.Workloads) > 1:
 		return fmt.Sprintf(
 			"DIFFERENCE is relative to %s, paired by workload; 95%% intervals are over workloads and seeds. "+
 				"%s %s", o.Against, holmLegend, rankRemark)
 	case manyCells(o):
-		return fmt.Sprintf("Rows are means over seeds; numbers of jobs and events, and lost GPU hours, are sums. "+
-			"--all of graft report shows each simulation, with DIFFERENCE in %s relative to %s, paired by job.",
+		each := "'graft report --all' shows each simulation"
+		if all {
+			each = "Further tables show each simulation"
+		}
+		return fmt.Sprintf("Rows are means over seeds. %s, with DIFFERENCE in %s relative to %s, paired by job.", each,
 			o.Metric(firstRanked(o)).Title, o.Against)
 	case slices.ContainsFunc(o.Cells, func(c study.CellOutcome) bool { return c.Difference.Whole() }):
 		return fmt.Sprintf("DIFFERENCE in %s is relative to %s, paired by job, with its 95%% interval. %s",

@@ -10,29 +10,43 @@ import (
 	"graft/report/document"
 )
 
-// writeChanges adds the differences between points, with a row per scheduler and point and a column per metric.
+// writeChanges adds the differences between points, and from the baseline if tables do not have them.
 func writeChanges(o *study.Outcome, d *document.Document) {
-	if len(o.Changes) == 0 {
-		return
+	if len(o.Changes) > 0 {
+		d.Head("differences between settings")
+		writeDifferences(o, d, o.Changes, "")
 	}
-	keys := o.ChangedMetrics()
-	d.Head("differences between settings")
+	if len(o.FromBaseline) > 0 && (manyCells(o) || len(o.Changes) > 0) {
+		d.Head("differences from %s", o.Against)
+		writeDifferences(o, d, o.FromBaseline, o.Against)
+	}
+	crossed := func(c study.PointChange) bool { return c.OverJobs != nil }
+	if slices.ContainsFunc(o.Changes, crossed) || slices.ContainsFunc(o.FromBaseline, crossed) {
+		d.Say("OVER JOBS is the 95% interval of the difference in " + o.Metric(firstRanked(o)).Title + " over jobs " +
+			"and seeds together, from a bootstrap that draws days of submission and seeds independently.")
+	}
+}
+
+// writeDifferences adds differences from a scheduler, or from the same scheduler at another point, with a row per
+// scheduler and point and a column per metric.
+func writeDifferences(o *study.Outcome, d *document.Document, list []study.PointChange, from string) {
+	keys := study.ChangedMetrics(list)
 	t := document.NewTable("scheduler")
 	for _, key := range keys {
 		m := o.Metric(key)
 		t.Numbers(changeUnit(m), "", m.Title)
 	}
-	crossed := slices.ContainsFunc(o.Changes, func(c study.PointChange) bool { return c.OverJobs != nil })
+	crossed := slices.ContainsFunc(list, func(c study.PointChange) bool { return c.OverJobs != nil })
 	if crossed {
 		t.Numbers(o.Metric(keys[0]).Unit, "", "over jobs")
 	}
-	for k, c := range o.Changes {
-		if k > 0 && c.Point == o.Changes[k-1].Point && c.Scheduler == o.Changes[k-1].Scheduler {
+	for k, c := range list {
+		if k > 0 && c.Point == list[k-1].Point && c.Scheduler == list[k-1].Scheduler {
 			continue
 		}
 		cells := []any{pointed(c.Point) + c.Scheduler}
 		for _, key := range keys {
-			cells = append(cells, changeCell(o, c, key))
+			cells = append(cells, changeCell(o, list, c, key))
 		}
 		if crossed {
 			cells = append(cells, overJobsCell(c, o.Metric(keys[0])))
@@ -40,17 +54,30 @@ func writeChanges(o *study.Outcome, d *document.Document) {
 		t.Add(cells...)
 	}
 	d.Show(t)
-	intervals := "Brackets hold 95% intervals over seeds."
-	if !slices.ContainsFunc(o.Changes, func(c study.PointChange) bool { return c.Change.Low != nil }) {
-		intervals = fmt.Sprintf("There are no intervals, because each difference has fewer than %d pairs; raise "+
-			"schedule.seeds.", stat.FewestSeeds)
+	bases := strings.Join(study.ChangeBases(list), " and ")
+	if from != "" {
+		bases = strings.TrimSuffix(from+" with "+bases, " with ")
 	}
-	d.Say("Differences from "+strings.Join(o.ChangeBases(), " and ")+", paired by workload and seed.", intervals)
-	if crossed {
-		d.Say("OVER JOBS is the 95% interval of the difference in " + o.Metric(keys[0]).Title + " over jobs and " +
-			"seeds together, from a bootstrap that draws days of submission and seeds independently.")
-	}
+	d.Say("Differences from "+bases+", paired by workload and seed.", bracketsLegend(list))
 }
+
+// bracketsLegend explains the intervals of differences.
+func bracketsLegend(list []study.PointChange) string {
+	has := func(is func(c study.PointChange) bool) bool { return slices.ContainsFunc(list, is) }
+	switch {
+	case !has(func(c study.PointChange) bool { return c.Change.N >= stat.FewestSeeds }):
+		return fmt.Sprintf("There are no intervals, because each difference has fewer than %d pairs; raise "+
+			"schedule.seeds.", stat.FewestSeeds)
+	case !has(func(c study.PointChange) bool { return c.Change.Low != nil && !isEqual(c.Change) }):
+		return "There are no intervals over seeds: each difference is equal for all seeds."
+	case has(func(c study.PointChange) bool { return isEqual(c.Change) }):
+		return "Brackets hold 95% intervals over seeds. A difference without brackets is equal for all seeds."
+	}
+	return "Brackets hold 95% intervals over seeds."
+}
+
+// isEqual reports whether a difference is equal for all seeds, so that its interval has no width and means nothing.
+func isEqual(s stat.OverSeeds) bool { return s.Low != nil && *s.Low == *s.High }
 
 // overJobsCell formats the interval of a change over jobs and seeds.
 func overJobsCell(c study.PointChange, m *study.Metric) any {
@@ -62,10 +89,13 @@ func overJobsCell(c study.PointChange, m *study.Metric) any {
 }
 
 // changeCell formats the change of a metric for the point and scheduler of another change.
-func changeCell(o *study.Outcome, row study.PointChange, key string) any {
-	for _, c := range o.Changes {
+func changeCell(o *study.Outcome, list []study.PointChange, row study.PointChange, key string) any {
+	for _, c := range list {
 		if c.Point == row.Point && c.Scheduler == row.Scheduler && c.Metric == key {
 			m, change := o.Metric(key), c.Change
+			if isEqual(change) {
+				change.Low, change.High = nil, nil
+			}
 			if m.Unit == document.UnitShare {
 				return OverSeeds(inPoints(change), document.UnitPoints, "%+.2f")
 			}

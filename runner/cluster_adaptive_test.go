@@ -31,7 +31,7 @@ func TestAdaptiveJobs(t *testing.T) {
 	text := done(t, args...).stdout
 	require.Regexp(t, `(?s)24 jobs of workload-2 on 16 GPUs of 4 nodes.*Under schedulers marked \*, jobs keep `+
 		`.*Over \d+ decisions of goodput, the objective is within 0\.\d+% .*SCHEDULER +MEAN JCT .*tiresias .*srtf \* `+
-		`.*GOODPUT: device time that all jobs need.*Effect of each quirk of the original `+
+		`.*goodput +device time that all jobs need.*Effect of each quirk of the original `+
 		`without the others.*tiresias +whole-seconds `+
 		`.*srtf +extra-second `, text)
 	require.Regexp(t, `^job,application,arrival \[s\],start \[s\],end \[s\],jct \[s\],restarts,device_time \[s\],`+

@@ -25,7 +25,7 @@ var growthMetrics = []study.Metric{
 		"to end", Better: study.Lower, Format: "%.0f", Total: true},
 }
 
-// compared are the metrics whose differences from the simulation without adaptation are reported.
+// compared are the metrics whose differences between settings and from the baseline are reported.
 var compared = []string{"jct_mean_s", "queue_mean_s", "accuracy_share", "live_jct_mean_s", "allocated_gpu_h",
 	"energy_kwh"}
 
@@ -139,11 +139,6 @@ func (s *simulations) withAdaptation(p *study.Plan) {
 	resizable := slices.Min(s.Resizing.shares())
 	for k := range all {
 		p.Bases = append(p.Bases, slices.Index(all, setting{all[k].factor, resizable, least, false}))
-	}
-	for _, key := range compared {
-		if slices.ContainsFunc(p.Metrics, func(m study.Metric) bool { return m.Key() == key }) {
-			p.Compared = append(p.Compared, key)
-		}
 	}
 }
 

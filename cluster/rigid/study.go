@@ -69,6 +69,11 @@ func (s *simulations) Plan() *study.Plan {
 		p.PairSeeds, seeds = true, s.seeds()
 	}
 	s.withAdaptation(p)
+	for _, key := range compared {
+		if slices.ContainsFunc(p.Metrics, func(m study.Metric) bool { return m.Key() == key }) {
+			p.Compared = append(p.Compared, key)
+		}
+	}
 	var oracles []string
 	for k, name := range s.Schedule.Schedulers {
 		policy := s.policy(name)

@@ -137,7 +137,7 @@ func divide(jobs []*cluster.Job, gpus int) []int {
 	return shares
 }
 
-// start starts the waiting jobs that cannot be resized. They preempt others that can, which then start on other devices.
+// start starts the waiting jobs that cannot be resized. They preempt others that can, which then start elsewhere.
 func (s *fair) start(p *cluster.Pool, jobs []*cluster.Job) {
 	for _, j := range jobs {
 		if !j.Resizable() && !j.Running() && !p.Start(j) {

@@ -9,6 +9,9 @@ import (
 // missProbability is the probability that an interval does not contain the true mean.
 const missProbability = 0.05
 
+// side is a scheduler at a point.
+type side struct{ point, scheduler int }
+
 // addChanges compares each scheduler between points.
 func (j *Job) addChanges(o *Outcome) {
 	for point, base := range j.Plan.Bases {
@@ -16,27 +19,54 @@ func (j *Job) addChanges(o *Outcome) {
 			continue
 		}
 		for k := range j.Plan.Schedulers {
-			for _, key := range j.Plan.Compared {
-				differences := j.differences(point, base, k, key)
-				if len(differences) == 0 {
-					continue
-				}
-				o.Changes = append(o.Changes, PointChange{
-					Point: o.Points[point].Name, From: o.Points[base].Name,
-					Scheduler: j.Plan.Schedulers[k].Name, Metric: key,
-					Change:   stat.NewOverSeeds(differences, missProbability, stat.Unbounded),
-					OverJobs: j.overJobs(point, base, k, key),
-				})
+			o.Changes = append(o.Changes, j.changes(side{point, k}, side{base, k})...)
+		}
+	}
+}
+
+// addFromBaseline compares the schedulers at each point with the baseline at the point from which differences are
+// taken.
+func (j *Job) addFromBaseline(o *Outcome) {
+	p := j.Plan
+	if !p.PairJobs || !p.PairSeeds || len(p.Workloads) > 1 {
+		return
+	}
+	against := p.scheduler(j.against())
+	for point := range p.Points {
+		base := point
+		if len(p.Bases) > 0 && p.Bases[point] >= 0 {
+			base = p.Bases[point]
+		}
+		for k := range p.Schedulers {
+			if k != against {
+				o.FromBaseline = append(o.FromBaseline, j.changes(side{point, k}, side{base, against})...)
 			}
 		}
 	}
 }
 
-// differences returns the differences of a metric of a scheduler between two points, by workload and seed.
-func (j *Job) differences(point, base, scheduler int, key string) (list []float64) {
-	at, from := j.table(point, scheduler, key), j.table(base, scheduler, key)
+// changes compares two sides by each of the compared metrics.
+func (j *Job) changes(at, from side) (list []PointChange) {
+	for _, key := range j.Plan.Compared {
+		differences := j.differences(at, from, key)
+		if len(differences) == 0 {
+			continue
+		}
+		list = append(list, PointChange{
+			Point: j.Plan.Points[at.point].Name, From: j.Plan.Points[from.point].Name,
+			Scheduler: j.Plan.Schedulers[at.scheduler].Name, Metric: key,
+			Change:   stat.NewOverSeeds(differences, missProbability, stat.Unbounded),
+			OverJobs: j.overJobs(at, from, key),
+		})
+	}
+	return list
+}
+
+// differences returns the differences of a metric between two sides, by workload and seed.
+func (j *Job) differences(a, b side, key string) (list []float64) {
+	at, from := j.table(a.point, a.scheduler, key), j.table(b.point, b.scheduler, key)
 	for workload := range at {
-		for k := range at[workload] {
+		for k := range min(len(at[workload]), len(from[workload])) {
 			if d := at[workload][k] - from[workload][k]; !math.IsNaN(d) {
 				list = append(list, d)
 			}
@@ -45,14 +75,14 @@ func (j *Job) differences(point, base, scheduler int, key string) (list []float6
 	return list
 }
 
-// overJobs returns the interval of a difference between two points over jobs and seeds; nil if the metric is not the
+// overJobs returns the interval of a difference between two sides over jobs and seeds; nil if the metric is not the
 // mean of the jobs' samples.
-func (j *Job) overJobs(point, base, scheduler int, key string) *Interval {
+func (j *Job) overJobs(a, b side, key string) *Interval {
 	p := j.Plan
 	if p.Crossed == nil || len(p.Workloads) > 1 || len(p.Rank) == 0 || key != p.Rank[0] {
 		return nil
 	}
-	at, from := j.seeds(point, scheduler), j.seeds(base, scheduler)
+	at, from := j.seeds(a.point, a.scheduler), j.seeds(b.point, b.scheduler)
 	if len(at) < 2 || len(at) != len(from) {
 		return nil
 	}
@@ -60,7 +90,7 @@ func (j *Job) overJobs(point, base, scheduler int, key string) *Interval {
 	for k := range at {
 		samples[k] = at[k].less(from[k])
 	}
-	return p.Crossed(point, samples)
+	return p.Crossed(a.point, samples)
 }
 
 // seeds returns the results of a scheduler at a point, by seed.

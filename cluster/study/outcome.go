@@ -35,6 +35,9 @@ type Outcome struct {
 	Left       []LeftOut      `json:"left_out"`   // jobs that were left out, in the cell that left out the most
 	// differences between points; omitted if no points are compared
 	Changes []PointChange `json:"changes,omitempty"`
+	// differences from the baseline scheduler, which are also between points if points are compared; omitted for
+	// several workloads, and if simulations with equal seeds are not compared
+	FromBaseline []PointChange `json:"from_baseline,omitempty"`
 	// results of the jobs for which graft trained a network; omitted without such jobs
 	Live *live.Outcome `json:"live,omitempty"`
 }
@@ -71,13 +74,17 @@ type CellOutcome struct {
 	P *float64 `json:"p_holm"`
 }
 
-// Summary holds a scheduler's means over workloads and seeds. Metrics marked Total are summed instead.
+// Summary holds a scheduler's means over workloads and seeds. Metrics marked Total are sums over workloads, and means
+// over seeds.
 type Summary struct {
 	Point     string `json:"point"`     // name of the point; empty for the only point
 	Scheduler string `json:"scheduler"` // name of the scheduler
 	Cells     int    `json:"cells"`     // number of simulations
 	Values    Values `json:"values"`    // means over the simulations that have a value
 	Parts     []Part `json:"parts"`     // means over the simulations that have the group
+	// 95% confidence interval of the first metric in "ranked", over jobs and seeds; null for several workloads, and if
+	// it was not computed
+	Interval *Interval `json:"interval"`
 }
 
 // Effect is the measured effect of a single quirk.
@@ -94,7 +101,7 @@ type Effect struct {
 	Difference *Interval `json:"difference"`
 }
 
-// PointChange compares a scheduler at a point with the same scheduler at another point.
+// PointChange compares a scheduler at a point with the same scheduler at another point, or with the baseline.
 type PointChange struct {
 	Point     string `json:"point"`     // name of the point
 	From      string `json:"from"`      // name of the other point
@@ -108,14 +115,14 @@ type PointChange struct {
 	OverJobs *Interval `json:"over_jobs"`
 }
 
-// ChangedMetrics lists the keys of the metrics whose differences between points the outcome has.
-func (o *Outcome) ChangedMetrics() []string {
-	return distinct(o.Changes, func(c PointChange) string { return c.Metric })
+// ChangedMetrics lists the keys of the metrics of differences.
+func ChangedMetrics(changes []PointChange) []string {
+	return distinct(changes, func(c PointChange) string { return c.Metric })
 }
 
-// ChangeBases lists the points from which differences between points are taken.
-func (o *Outcome) ChangeBases() []string {
-	return distinct(o.Changes, func(c PointChange) string { return c.From })
+// ChangeBases lists the points from which differences are taken.
+func ChangeBases(changes []PointChange) []string {
+	return distinct(changes, func(c PointChange) string { return c.From })
 }
 
 // distinct lists the different names of changes, in order.
@@ -179,7 +186,7 @@ func (o *Outcome) Validate() error {
 	for _, r := range o.References {
 		keys = append(keys, r.Metric)
 	}
-	for _, c := range o.Changes {
+	for _, c := range slices.Concat(o.Changes, o.FromBaseline) {
 		keys = append(keys, c.Metric)
 	}
 	for _, key := range keys {
@@ -189,8 +196,8 @@ func (o *Outcome) Validate() error {
 	return errors.Join(faults...)
 }
 
-// merged averages values over the cells that have them, and sums totals.
-func merged(metrics []Metric, list []Values) Values {
+// merged averages values over the cells that have them. Totals are sums over workloads and means over the runs of each.
+func merged(metrics []Metric, list []Values, runs int) Values {
 	all := Values{}
 	for k := range metrics {
 		m := &metrics[k]
@@ -203,7 +210,7 @@ func merged(metrics []Metric, list []Values) Values {
 		switch {
 		case len(values) == 0:
 		case m.Total:
-			all[m.Key()] = Number(sum(values))
+			all[m.Key()] = Number(sum(values) / float64(runs))
 		default:
 			all[m.Key()] = Number(stat.Mean(values))
 		}
@@ -219,7 +226,7 @@ func sum(values []float64) (all float64) {
 }
 
 // mergedParts merges parts with equal group and name, in order of first occurrence.
-func mergedParts(metrics []Metric, cells []CellOutcome) (all []Part) {
+func mergedParts(metrics []Metric, cells []CellOutcome, runs int) (all []Part) {
 	values := map[[2]string][]Values{}
 	for _, c := range cells {
 		for _, p := range c.Parts {
@@ -231,7 +238,7 @@ func mergedParts(metrics []Metric, cells []CellOutcome) (all []Part) {
 		}
 	}
 	for k := range all {
-		all[k].Values = merged(metrics, values[[2]string{all[k].Group, all[k].Name}])
+		all[k].Values = merged(metrics, values[[2]string{all[k].Group, all[k].Name}], runs)
 	}
 	return all
 }

@@ -117,7 +117,7 @@ type Metric struct {
 	Better Better `json:"better"` // direction in which the metric is better: lower, higher or neither
 	Format string `json:"format"` // format verb in tables; empty means %.4g
 	Main   bool   `json:"main"`   // shows the metric in lists of runs and comparisons of runs
-	Total  bool   `json:"total"`  // sums the metric over workloads and seeds instead of averaging it
+	Total  bool   `json:"total"`  // sums the metric over workloads instead of averaging it
 	Hidden bool   `json:"hidden"` // omits the metric except in JSON and CSV
 }
 

@@ -31,6 +31,7 @@ func (j *Job) outcome(ctx context.Context) (*Outcome, error) {
 	j.addCells(o)
 	j.addSummaries(o)
 	j.addChanges(o)
+	j.addFromBaseline(o)
 	for point := range p.Points {
 		j.rank(o, point)
 	}
@@ -123,8 +124,8 @@ func (j *Job) baseline(c *Cell) *saved {
 
 // addSummaries adds each scheduler at each point.
 func (j *Job) addSummaries(o *Outcome) {
-	for _, point := range o.Points {
-		for _, s := range o.Schedulers {
+	for p, point := range o.Points {
+		for k, s := range o.Schedulers {
 			var cells []CellOutcome
 			var values []Values
 			for _, c := range o.Cells {
@@ -132,11 +133,27 @@ func (j *Job) addSummaries(o *Outcome) {
 					cells, values = append(cells, c), append(values, c.Values)
 				}
 			}
-			all := Summary{Point: point.Name, Scheduler: s.Name, Cells: len(cells), Values: merged(o.Metrics, values)}
-			all.Parts = mergedParts(o.Metrics, cells)
-			o.Summaries = append(o.Summaries, all)
+			runs := max(1, len(cells)/len(o.Workloads))
+			o.Summaries = append(o.Summaries, Summary{Point: point.Name, Scheduler: s.Name, Cells: len(cells),
+				Values: merged(o.Metrics, values, runs), Parts: mergedParts(o.Metrics, cells, runs),
+				Interval: j.summaryInterval(p, k, cells)})
 		}
 	}
+}
+
+// summaryInterval returns the interval of a scheduler's cells at a point; nil if there is none.
+func (j *Job) summaryInterval(point, scheduler int, cells []CellOutcome) *Interval {
+	switch {
+	case len(cells) == 1:
+		return cells[0].Interval
+	case j.Plan.Crossed == nil || len(j.Plan.Workloads) > 1:
+		return nil
+	}
+	var samples [][]float64
+	for _, s := range j.seeds(point, scheduler) {
+		samples = append(samples, s.floats())
+	}
+	return j.Plan.Crossed(point, samples)
 }
 
 // rank adds the rankings of a point. A single workload has no rankings.
@@ -249,7 +266,7 @@ func (j *Job) ranked(list []*saved) Values {
 	for _, s := range list {
 		values = append(values, s.Values)
 	}
-	all := merged(j.Plan.Metrics, values)
+	all := merged(j.Plan.Metrics, values, 1)
 	maps.DeleteFunc(all, func(key string, _ Number) bool { return !slices.Contains(j.Plan.Rank, key) })
 	return all
 }

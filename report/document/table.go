@@ -101,10 +101,10 @@ func (c Column) cell(value any) Cell {
 	return Text(fmt.Sprint(value))
 }
 
-// ShownUnit returns the unit in the column's header. It is empty if the format already contains the unit.
+// ShownUnit returns the unit in the column's header. It is empty if the format or the name already contains the unit.
 func (c Column) ShownUnit() string {
 	unit := UnitText(c.Unit)
-	if strings.HasSuffix(c.Format, unit) {
+	if strings.HasSuffix(c.Format, unit) || c.Name == unit {
 		return ""
 	}
 	return unit

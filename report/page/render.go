@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
@@ -190,6 +189,14 @@ func (v *viewer) once(name string) string {
 	return name
 }
 
+// name returns a name of the table for readers who cannot see the page, with the heading of its section.
+func (t *Table) name(section string) string {
+	if t.Caption == "" || t.Caption == section {
+		return section
+	}
+	return section + ": " + t.Caption
+}
+
 func (v *viewer) part(section string, part Part) (partView, error) {
 	shown := partView{Part: part}
 	var err error
@@ -197,7 +204,7 @@ func (v *viewer) part(section string, part Part) (partView, error) {
 		if shown.Table, err = part.Table.view(); err != nil {
 			return shown, err
 		}
-		shown.Table.Name = v.once(strings.TrimSuffix(section+": "+part.Table.Caption, ": "))
+		shown.Table.Name = v.once(part.Table.name(section))
 	}
 	if part.Timeline != nil {
 		shown.Timeline = part.Timeline.view()

@@ -163,10 +163,13 @@ func plotStudySchedulers(r *runs.Run, o *study.Outcome) (all []drawing, err erro
 
 // drawnOver names what the intervals of a ranked metric are over: a single workload has no ranking.
 func drawnOver(o *study.Outcome, metric string) string {
-	if o.Ranking(o.Points[0].Name, metric) == nil {
-		return "jobs"
+	switch {
+	case o.Ranking(o.Points[0].Name, metric) != nil:
+		return "workloads and seeds"
+	case slices.ContainsFunc(o.Summaries, func(s study.Summary) bool { return s.Cells > 1 }):
+		return "jobs and seeds"
 	}
-	return "workloads and seeds"
+	return "jobs"
 }
 
 // axisOf returns the axis of a metric; shares are in percent.
@@ -200,10 +203,8 @@ func studyBar(o *study.Outcome, rank *study.Ranking, s *study.Summary, m *study.
 		}
 		return bar
 	}
-	for _, c := range o.Cells {
-		if c.Scheduler == s.Scheduler && c.Point == s.Point && c.Interval.Whole() && m.Key() == o.Ranked[0] {
-			bar.Low, bar.High = scaled(m, float64(c.Interval.Low)), scaled(m, float64(c.Interval.High))
-		}
+	if s.Interval.Whole() && m.Key() == o.Ranked[0] {
+		bar.Low, bar.High = scaled(m, float64(s.Interval.Low)), scaled(m, float64(s.Interval.High))
 	}
 	return bar
 }

@@ -12,8 +12,8 @@ import (
 
 // plotStudyChanges draws the differences between the settings of a simulated cluster, one figure per metric.
 func plotStudyChanges(r *runs.Run, o *study.Outcome) (all []drawing, err error) {
-	from := strings.Join(o.ChangeBases(), " and ")
-	for _, key := range o.ChangedMetrics() {
+	from := strings.Join(study.ChangeBases(o.Changes), " and ")
+	for _, key := range study.ChangedMetrics(o.Changes) {
 		m := o.Metric(key)
 		if m == nil {
 			continue
