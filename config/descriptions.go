@@ -202,9 +202,11 @@ var descriptions = map[string]string{
 		"from [s], to [s], kind and class; or the output of Slurm's \"sacctmgr --parsable2 show event\". May be " +
 		"empty.",
 	"graft/cluster/failures.Options.FileDays": "Days that the fault trace observed. After this time the failures " +
-		"repeat. Zero means up to the last event, rounded up to a whole day.",
+		"repeat. Zero means the days in a file that graft wrote, and otherwise up to the last event, rounded up to a " +
+		"whole day.",
 	"graft/cluster/failures.Options.FileNodes": "Number of nodes that the fault trace observed, including nodes " +
-		"without faults, which the file does not list. Zero means the number of nodes in the file.",
+		"without faults, which the file does not list. Zero means the number in a file that graft wrote, and " +
+		"otherwise the number of nodes in the file.",
 	"graft/cluster/failures.Options.Nodes": "Names of the cluster's nodes in their order, without spare nodes, as " +
 		"names or Slurm hostlist expressions such as \"ga[01-12]\", for a file with names of nodes. Slurm events of " +
 		"other nodes are left out. Empty numbers the nodes of a file of Slurm events in the natural order of their " +
@@ -387,6 +389,10 @@ var descriptions = map[string]string{
 		"*_lgb.csv and *_ebm*.csv (estimated job durations), single_data.csv and colocate_info.csv (model profiles), " +
 		"*throughput_pred.csv (forecast of submissions). May be empty if the key \"nodes\" or \"vc_file\" is set and " +
 		"no scheduler needs the other files.",
+	"graft/cluster/rigid.Options.EarlierStarts": "Work of jobs before failures and preemptions on the traced " +
+		"cluster: \"replay\" repeats it, \"drop\" leaves it out. Empty means \"drop\" if nodes fail in the " +
+		"simulation, because the simulated failures replace the real ones, and otherwise \"replay\". To compare " +
+		"simulations with and without failures, set it to \"drop\" in both.",
 	"graft/cluster/rigid.Options.EnforceLimits": "Ends a job when it had GPUs for as long as the user's time limit, " +
 		"in total over all its starts. Default false: jobs can exceed their limits.",
 	"graft/cluster/rigid.Options.Format": "Trace format: a name that 'graft list formats' prints. Empty detects the " +

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -25,9 +26,14 @@ const troubledRows = `JobID|Submit|Start|End|ElapsedRaw|Timelimit|State|AllocTRE
 // A replay leaves out jobs that did not run on the traced cluster and reports them. It does not repeat a node failure
 // of the trace in addition to the simulated failures.
 func TestClusterReplaysWhatRan(t *testing.T) {
+	curves, err := filepath.Abs("../scenarios/growing/curves.json")
+	require.NoError(t, err)
 	t.Chdir(t.TempDir())
 	write(t, "sacct.txt", troubledRows)
 	write(t, "outages.csv", "node,from [s],to [s]\n1,90000,90010\n")
+	write(t, "events.txt", "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\n"+
+		"c|n1|2023-01-01T00:00:00|2023-01-02T00:00:00|DOWN|x|root\n"+
+		"c|n2|2023-01-01T00:00:00|2023-01-02T00:00:00|DOWN|x|root\n")
 	args := []string{"cluster", "run", "--trace", "sacct.txt", "--nodes", "2", "--scheduler", "fifo,fair", "--quiet"}
 	text := done(t, append(args, "--out", "plain")...).stdout
 	containsAll(t, text, "Left out of the trace: 1 job without GPUs, 2 jobs that never started, 1 job without an end, "+
@@ -41,12 +47,23 @@ func TestClusterReplaysWhatRan(t *testing.T) {
 		return list
 	}
 	require.Equal(t, []string{"1000", "12000"}, ends("plain"), "a replay repeats the lost work")
+	require.Contains(t, text, "22 GPU hours of earlier starts in the trace, before failures or preemptions, are "+
+		"replayed; a simulation with failures leaves them out, and so does cluster.earlier_starts = \"drop\".")
+	done(t, append(args, "--out", "dropped", "--set", "cluster.earlier_starts=drop")...)
+	require.Equal(t, []string{"1000", "7000"}, ends("dropped"))
+	done(t, append(args, "--out", "kept", "--failures", "outages.csv", "--set", "cluster.earlier_starts=replay")...)
+	require.Equal(t, []string{"1000", "12000"}, ends("kept"))
+	fails(t, failure.Configuration, "growth selects no job (states all, at least 9 h and 1 GPU); change growth.states",
+		append(args, "--set", "growth.curves="+curves, "--set", "growth.min_hours=9")...)
 	write(t, "sacct.txt", strings.ReplaceAll(troubledRows, "1-00:00:00", "01:50:00"))
 	done(t, append(args, "--out", "limited", "--set", "cluster.enforce_limits=true")...)
 	require.Equal(t, []string{"1000", "12000"}, ends("limited"), "each start has its own limit")
 	write(t, "sacct.txt", troubledRows)
 	text = done(t, append(args, "--out", "failing", "--failures", "outages.csv")...).stdout
-	require.Contains(t, text, "22 GPU hours of earlier starts in the trace")
+	require.Contains(t, text, "22 GPU hours of earlier starts in the trace, before failures or preemptions, are left "+
+		"out (cluster.earlier_starts).")
+	fails(t, failure.Usage, "events.txt has no event of this cluster after second 0 of the trace; name another file",
+		append(args, "--failures", "events.txt")...)
 	require.Equal(t, []string{"1000", "7000"}, ends("failing"))
 	allocated := readStudy(t, "failing").Cells[0].Values["allocated_gpu_h"]
 	require.InDelta(t, (8*1000+16*6000)/3600.0, float64(allocated), 1e-9)
@@ -59,7 +76,8 @@ func TestClusterNamesOtherTypes(t *testing.T) {
 	write(t, "jobs.csv", "id,submit [s],duration [s],gpus,gpu_type\n1,0,10,1,A100\n2,0,10,1,v100\n3,0,10,1,\n")
 	write(t, "c.toml", "[[cluster.types]]\nname = \"a100\"\nnodes = 1\n[workload]\ntraces = [\"jobs.csv\"]\n")
 	require.Contains(t, done(t, "cluster", "run", "c.toml", "--quiet").stdout, "Types of GPUs: 8 GPUs of a100. In the "+
-		"trace, 1 job ran on types that are not among them; their durations count as times on a100.")
+		"trace, 1 job ran on types that are not among them (v100); their durations count as times on a100. If these "+
+		"are other names of the same types, use the names of the trace in cluster.types.")
 }
 
 // Nodes of two types have different numbers of GPUs, and partitions have both types. A job of 8 GPUs takes two nodes of

@@ -4,8 +4,10 @@ import (
 	"regexp"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"graft/internal/failure"
+	"graft/internal/words"
 )
 
 // badValue matches the errors of pflag for values that Go's strconv and time packages refuse.
@@ -20,8 +22,22 @@ var expectedValues = map[string]string{"ParseInt": "a whole number", "ParseUint"
 // otherFlags names flags for values that a flag once took.
 var otherFlags = map[string]string{"--nodes": "; a file of virtual clusters belongs to --vc-file"}
 
-// plainFlagError says which value a flag expects, in place of the name of a Go function.
-func plainFlagError(_ *cobra.Command, err error) error {
+// unknownFlag matches pflag's error for an unknown flag.
+var unknownFlag = regexp.MustCompile(`^unknown flag: --(.+)$`)
+
+// plainFlagError says which value a flag expects, in place of the name of a Go function, and which flag is similar to
+// an unknown one.
+func plainFlagError(command *cobra.Command, err error) error {
+	if m := unknownFlag.FindStringSubmatch(err.Error()); m != nil {
+		var names []string
+		command.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near := words.Nearest(m[1], names); near != "" {
+			return failure.Usagef("%w; did you mean --%s?", err, near)
+		}
+		if command.Flags().Lookup("set") != nil {
+			return failure.Usagef("%w; a key of the file is set with --set KEY=VALUE", err)
+		}
+	}
 	m := badValue.FindStringSubmatch(err.Error())
 	if m == nil {
 		return err

@@ -201,19 +201,22 @@ func TestGenerateScales(t *testing.T) {
 	}
 }
 
-// A written trace reads back unchanged.
+// A written trace reads back unchanged, with the observed nodes and days.
 func TestTracesReadBack(t *testing.T) {
 	m := failures.Fit(parsed(t, published(t)))
 	g, err := m.Generate(failures.GenerateOptions{Seed: 3})
 	require.NoError(t, err)
 	var b bytes.Buffer
 	require.NoError(t, g.Write(&b))
-	again, err := failures.Parse(b.Bytes(), "again.json", failures.ReadOptions{Nodes: 400, Days: 349})
+	again, err := failures.Parse(b.Bytes(), "again.json", failures.ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, g.Statistics(), again.Statistics())
 	var second bytes.Buffer
 	require.NoError(t, again.Write(&second))
 	require.Equal(t, b.String(), second.String())
+	wrong := strings.Replace(b.String(), `"observed_nodes": 400`, `"observed_nodes": -1`, 1)
+	_, err = failures.Parse([]byte(wrong), "wrong.json", failures.ReadOptions{})
+	require.ErrorContains(t, err, "wrong.json:2: observed_nodes, observed_days the number of observed nodes is -1")
 }
 
 // event returns an event of a trace as a line.

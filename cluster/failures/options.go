@@ -29,10 +29,10 @@ type Options struct {
 	// random; "fit" generates faults with a model fitted to the trace. Both depend on schedule.seed. Default "replay".
 	Source string `config:",one=|replay|fit" json:",omitempty"`
 	// Number of nodes that the fault trace observed, including nodes without faults, which the file does not list. Zero
-	// means the number of nodes in the file.
+	// means the number in a file that graft wrote, and otherwise the number of nodes in the file.
 	FileNodes int `json:",omitempty"`
-	// Days that the fault trace observed. After this time the failures repeat. Zero means up to the last event, rounded
-	// up to a whole day.
+	// Days that the fault trace observed. After this time the failures repeat. Zero means the days in a file that graft
+	// wrote, and otherwise up to the last event, rounded up to a whole day.
 	FileDays float64 `json:",omitempty"`
 	// Factor of the failure rates if source = "fit", from above 0 to 1000. Zero means 1.
 	RateFactor float64 `json:",omitempty"`
@@ -86,7 +86,8 @@ func (o *Options) Validate() error {
 	faults.When(!(o.RateFactor >= 0 && o.RateFactor <= mostFactor), "rate_factor is %g; must be above 0 and at most %d",
 		o.RateFactor, mostFactor)
 	faults.When(o.RateFactor != 0 && o.Source != FromFit,
-		"rate_factor is %g, but source is not \"fit\"; set source = \"fit\", or remove rate_factor", o.RateFactor)
+		"rate_factor is %g, but source is not \"fit\"; set source = \"fit\", for which the file must be a fault "+
+			"trace, or remove rate_factor", o.RateFactor)
 	faults.When(o.SpareNodes < 0 || o.SpareNodes > mostSpares, "spare_nodes is %d; must be between 0 and %d",
 		o.SpareNodes, mostSpares)
 	faults.When(o.Checkpoint < 0 || o.Checkpoint > maxSecond, "checkpoint_seconds is %d; must be between 0 and %d",
@@ -128,6 +129,7 @@ type Source struct {
 	Trace  *Trace   // fault trace; nil if there is none
 	Model  *Model   // model fitted to the trace; nil unless it generates the failures
 	Listed []Listed // outages of single nodes, without outages of the file
+	Last   int64    // second of the last submission of the job trace; zero if unknown
 	// Date of second zero of the job trace, taken as UTC. The zero time means that the date is unknown, which is an
 	// error for Slurm events.
 	Start time.Time
@@ -160,8 +162,9 @@ func (s *Source) parse(text []byte, format string) (err error) {
 	case format == FaultTrace:
 		return s.parseTrace(text)
 	case s.FileNodes != 0 || s.FileDays != 0 || s.Options.Source != "":
-		return fmt.Errorf("%s is a list of outages, but file_nodes, file_days and source are for fault traces; "+
-			"remove these keys, or name a fault trace", s.File)
+		return fmt.Errorf("%s is a list of outages, but file_nodes, file_days, source and rate_factor are for fault "+
+			"traces; remove these keys, or write a fault trace with 'graft trace failures %[1]s --fit --generate "+
+			"faults.json', which has --rate-factor", s.File)
 	case format == SlurmEvents:
 		return s.parseSlurm(text)
 	}
@@ -224,7 +227,7 @@ func (s *Source) String() string {
 	if s.dated {
 		parts = append(parts, s.aboutEvents())
 	}
-	if n := len(s.Listed) + len(s.rows); n > 0 && !s.dated {
+	if n := len(s.Listed) + len(s.rows); !s.dated && s.Trace == nil {
 		parts = append(parts, words.Plural(n, "listed outage"))
 	} else if len(s.Listed) > 0 {
 		parts = append(parts, words.Plural(len(s.Listed), "listed outage"))
@@ -232,7 +235,7 @@ func (s *Source) String() string {
 	return strings.Join(parts, ", and ")
 }
 
-// aboutEvents describes the Slurm events, and the events that are left out.
+// aboutEvents describes the Slurm events, and the events that do not count.
 func (s *Source) aboutEvents() string {
 	kept, nodes, drains := s.kept(), map[string]bool{}, 0
 	for _, e := range kept {
@@ -243,8 +246,21 @@ func (s *Source) aboutEvents() string {
 	}
 	text := fmt.Sprintf("%s and %s of %s (Slurm events of %s)", words.Plural(len(kept)-drains, "failure"),
 		words.Plural(drains, "unannounced drain"), words.Plural(len(nodes), "node"), filepath.Base(s.File))
-	if left := len(s.rows) - len(kept); left > 0 {
-		text += fmt.Sprintf(", without %s before second 0 or outside of failures.nodes", words.Plural(left, "event"))
+	var others []string
+	for _, e := range s.rows {
+		if !has(s.names, e.name) && !slices.Contains(others, e.name) {
+			others = append(others, e.name)
+		}
+	}
+	if len(others) > 0 {
+		text += ", without the events of other nodes (" + words.Some(others, 4) + ")"
+	}
+	if early := len(s.rows) - len(since(s.rows, s.Start.Unix())); early > 0 {
+		text += fmt.Sprintf(", and without %s before second 0 of the trace", words.Plural(early, "event"))
+	}
+	late := func(e entry) bool { return s.Last > 0 && e.From > s.Last }
+	if n := len(kept) - len(slices.DeleteFunc(slices.Clone(kept), late)); n > 0 {
+		text += fmt.Sprintf("; %s after the last submission of the trace", words.Plural(n, "event"))
 	}
 	return text
 }

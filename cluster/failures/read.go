@@ -2,6 +2,7 @@ package failures
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,6 +54,11 @@ type event struct {
 		Class string `json:"Class"`
 		Desc  string `json:"Desc"`
 	} `json:"fault_type"`
+
+	// Number of observed nodes and days of the trace, which graft writes in the first event; zero if unknown. Other
+	// readers ignore them.
+	AllNodes int     `json:"observed_nodes"`
+	AllDays  float64 `json:"observed_days"`
 }
 
 func readAll(fsys files.FS, path string) ([]byte, error) {
@@ -97,6 +103,8 @@ type reader struct {
 	open  map[key][]int // positions of open faults, the oldest first
 	last  int64         // second of the last event
 	days  float64       // time of the last event
+
+	observed ReadOptions // observed nodes and days of the first event
 }
 
 // key identifies faults that an end can belong to.
@@ -119,11 +127,16 @@ func (r *reader) events() error {
 	if t, err := d.Token(); err != nil || t != json.Delim('[') {
 		return r.fault("", "expected a JSON list of events", "begin the file with [")
 	}
-	for d.More() {
+	for first := true; d.More(); first = false {
 		r.at = skip(r.text, d.InputOffset())
 		var e event
 		if err := d.Decode(&e); err != nil {
 			return r.broken(err)
+		}
+		if first {
+			if err := r.observe(&e); err != nil {
+				return err
+			}
 		}
 		if err := r.event(&e); err != nil {
 			return err
@@ -135,6 +148,15 @@ func (r *reader) events() error {
 	}
 	if r.at = skip(r.text, d.InputOffset()); r.at < int64(len(r.text)) {
 		return r.fault("", "unexpected text after the list of events", "remove the text")
+	}
+	return nil
+}
+
+// observe keeps the observed nodes and days of the first event.
+func (r *reader) observe(e *event) error {
+	r.observed = ReadOptions{Nodes: e.AllNodes, Days: e.AllDays}
+	if err := r.observed.Validate(); err != nil {
+		return r.fault("observed_nodes, observed_days", err.Error(), "correct or remove them")
 	}
 	return nil
 }
@@ -168,6 +190,8 @@ func jsonName(e *json.UnmarshalTypeError) string {
 		return "a text"
 	case "float64":
 		return "a number"
+	case "int":
+		return "a whole number"
 	}
 	return "an object"
 }
@@ -234,6 +258,7 @@ func seconds(days float64) int64 { return int64(math.Round(days * secondsOfDay))
 // finish checks the trace against the options, and ends open faults with the observed period.
 func (r *reader) finish(o ReadOptions) (*Trace, error) {
 	t := &r.trace
+	o.Nodes, o.Days = cmp.Or(o.Nodes, r.observed.Nodes), cmp.Or(o.Days, r.observed.Days)
 	t.Total, t.Period = max(o.Nodes, len(t.Nodes)), seconds(o.Days)
 	if o.Nodes > 0 && o.Nodes < len(t.Nodes) {
 		return nil, &trace.Error{Path: r.path, Text: fmt.Sprintf("%d nodes have faults, but the number of observed "+

@@ -87,10 +87,15 @@ func (s *Source) addRows(p *planner) error {
 		return fmt.Errorf("%s has dates, but the trace of jobs has none; simulate a trace with dates, or write the "+
 			"outages as a CSV table with seconds", s.File)
 	}
-	if nodes := trace.Nodes(p.vcs); len(s.names) > nodes {
-		return s.tooManyNames(nodes)
+	if nodes := trace.Nodes(p.vcs); len(s.names) != nodes && (s.dated || len(s.Nodes) > 0) {
+		return s.otherNames(nodes)
 	}
-	for _, e := range s.kept() {
+	kept := s.kept()
+	if len(kept) == 0 && s.dated {
+		return fmt.Errorf("%s has no event of this cluster after second 0 of the trace; name another file, or remove "+
+			"it", s.File)
+	}
+	for _, e := range kept {
 		if e.name != "" {
 			vc, node := p.position(s.names[e.name])
 			if e.VC != "" && e.VC != vc {
@@ -109,14 +114,16 @@ func (s *Source) fault(e entry, text, remedy string) error {
 	return &trace.Error{Path: s.File, Line: e.line, Text: text, Remedy: remedy}
 }
 
-func (s *Source) tooManyNames(nodes int) error {
+// otherNames returns the error for names of more or fewer nodes than the cluster has. Their events would belong to the
+// wrong nodes.
+func (s *Source) otherNames(nodes int) error {
 	if len(s.Nodes) > 0 {
-		return fmt.Errorf("failures.nodes has %d names, but the cluster has %d nodes without spare nodes; correct "+
-			"failures.nodes or the number of nodes", len(s.names), nodes)
+		return fmt.Errorf("failures.nodes has %d names, but the cluster has %d nodes without spare nodes; list each "+
+			"node of the cluster in failures.nodes, or correct the number of nodes", len(s.names), nodes)
 	}
-	return fmt.Errorf("%s names %d nodes, but the cluster has %d without spare nodes; list the cluster's nodes in "+
-		"failures.nodes, such as [\"ga[01-12]\"], which leaves out the events of other nodes, or correct the number "+
-		"of nodes", s.File, len(s.names), nodes)
+	return fmt.Errorf("%s names %d nodes, but the cluster has %d without spare nodes; list all nodes of the cluster "+
+		"in failures.nodes in their order, such as [\"ga[01-12]\"], which leaves out the events of other nodes, or "+
+		"correct the number of nodes", s.File, len(s.names), nodes)
 }
 
 // kept returns the outages of the file that apply to the simulation: of known nodes, after second zero.

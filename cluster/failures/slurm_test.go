@@ -57,7 +57,7 @@ var day = time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC)
 func TestSlurmEventsBecomeOutages(t *testing.T) {
 	s := sourceOf(t, slurmText, failures.Options{})
 	s.Start = day
-	plans, err := s.Schedules([]trace.VC{{Name: "a", Nodes: 3}, {Name: "b", Nodes: 2}}, 0, 0)
+	plans, err := s.Schedules([]trace.VC{{Name: "a", Nodes: 3}, {Name: "b", Nodes: 1}}, 0, 0)
 	require.NoError(t, err)
 	require.Equal(t, []failures.Outage{
 		{Node: 0, From: second(1, 9, 29), To: second(1, 9, 29), Class: "while a job runs"},
@@ -90,14 +90,16 @@ func TestNumericStates(t *testing.T) {
 func TestSlurmEventsAreCut(t *testing.T) {
 	s := sourceOf(t, slurmText, failures.Options{Nodes: []string{"x[1-2],n4", "n[1-2]"}})
 	s.Start = day.Add(time.Duration(second(1, 8, 6)) * time.Second)
-	plans, err := s.Schedules([]trace.VC{{Name: "a", Nodes: 6}}, 0, 0)
+	plans, err := s.Schedules([]trace.VC{{Name: "a", Nodes: 5}}, 0, 0)
 	require.NoError(t, err)
 	require.Equal(t, []failures.Outage{{Node: 3, From: 83, To: 83, Class: "while a job runs"}}, plans["a"].Listed)
 	require.Equal(t, []failures.Outage{{Node: 4, To: 3, Class: "idle drain"}, {Node: 4, From: 3, To: failures.Never,
 		Class: "idle drain"}, {Node: 2, From: 2, To: 3, Class: "d1"}, {Node: 2, From: 3, To: failures.Never,
 		Class: "d2"}}, plans["a"].Sudden)
-	require.Equal(t, "1 failure and 4 unannounced drains of 3 nodes (Slurm events of events.txt), without 4 events "+
-		"before second 0 or outside of failures.nodes", s.String())
+	require.Equal(t, "1 failure and 4 unannounced drains of 3 nodes (Slurm events of events.txt), without the "+
+		"events of other nodes (n3), and without 3 events before second 0 of the trace", s.String())
+	s.Last = 10
+	require.Contains(t, s.String(), "; 1 event after the last submission of the trace")
 }
 
 // Lists of outages can name nodes if failures.nodes does.
@@ -123,10 +125,11 @@ func TestFilesThatDoNotFitTheCluster(t *testing.T) {
 		start time.Time
 	}{
 		"events.txt has dates, but the trace of jobs has none; simulate a trace with dates": {text: slurmText},
-		"names 4 nodes, but the cluster has 3 without spare nodes; list the cluster's nodes in failures.nodes, such " +
-			`as ["ga[01-12]"]`: {text: slurmText, start: day},
-		"failures.nodes has 5 names, but the cluster has 3 nodes without spare nodes; correct": {text: slurmText,
+		"names 4 nodes, but the cluster has 3 without spare nodes; list all nodes of the cluster in failures.nodes " +
+			`in their order, such as ["ga[01-12]"]`: {text: slurmText, start: day},
+		"failures.nodes has 5 names, but the cluster has 3 nodes without spare nodes; list each node": {text: slurmText,
 			nodes: "n[1-5]", start: day},
+		"failures.nodes has 2 names, but the cluster has 3 nodes": {text: slurmText, nodes: "n[1-2]", start: day},
 		`events.txt:2: unknown virtual cluster "x"; set vc to one of a, b`: {
 			text: "vc,node,from [s],to [s]\nx,0,1,2\n"},
 		`events.txt:3: virtual cluster "b" has no node 2; use the numbers 0 to 1`: {
@@ -152,7 +155,8 @@ func TestOptionsThatDoNotFitTheFile(t *testing.T) {
 		text string
 		o    failures.Options
 	}{
-		"but file_nodes, file_days and source are for fault traces; remove": {slurmText, failures.Options{FileDays: 3}},
+		"but file_nodes, file_days, source and rate_factor are for fault traces; remove": {slurmText,
+			failures.Options{FileDays: 3}},
 		"which is assigned to nodes at random, but nodes is set; remove nodes": {listOf(event("a", "1", "start")),
 			failures.Options{Nodes: []string{"a"}}},
 		"has no events of the nodes in failures.nodes, but of nodes such as n1, n2, n3 and 1 more; correct": {slurmText,

@@ -7,14 +7,17 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 )
 
-// Write writes a trace in the JSON format that Read reads. Open faults have no end.
+// Write writes a trace in the JSON format that Read reads. Open faults have no end. The first event has the observed
+// nodes and days.
 func (t *Trace) Write(w io.Writer) error {
 	type change struct {
 		at   int64
 		text string
 	}
+	observed := fmt.Sprintf(`, "observed_nodes": %d, "observed_days": %.6f}`, t.Total, float64(t.Period)/secondsOfDay)
 	var changes []change
 	for _, n := range t.Nodes {
 		for _, f := range n.Faults {
@@ -29,6 +32,9 @@ func (t *Trace) Write(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	_, _ = out.WriteString("[\n") // Flush returns the first error
 	for k, c := range changes {
+		if k == 0 {
+			c.text = strings.TrimSuffix(c.text, "}") + observed
+		}
 		_, _ = out.WriteString("  " + c.text)
 		if k+1 < len(changes) {
 			_ = out.WriteByte(',')

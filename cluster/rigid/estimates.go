@@ -2,6 +2,7 @@ package rigid
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"graft/cluster"
@@ -34,7 +35,8 @@ func (s *inputs) ready() error {
 	if err := s.base.Validate(); err != nil {
 		return failure.With(failure.Usage, err)
 	}
-	if err := s.needsLimits(); err != nil {
+	if err := errors.Join(s.needsLimits(), s.selectsNone("growth", &s.Growth.Selection),
+		s.selectsNone("resizing", &s.Resizing.Selection)); err != nil {
 		return err
 	}
 	for _, name := range s.Schedule.Schedulers {

@@ -79,7 +79,8 @@ func (f *File) read(env study.Env, path string) (*inputs, error) {
 	}
 	first := read.Jobs[0].Submit
 	if read.Jobs = s.replay(read.Jobs); len(read.Jobs) == 0 {
-		return nil, fmt.Errorf("%s has no job that ran on GPUs and whose end is known; name another trace", path)
+		return nil, fmt.Errorf("%s has no job that ran on GPUs and whose end is known; name another trace%s", path,
+			remedyFor(read.Format))
 	}
 	s.share(read.Jobs)
 	s.base.Jobs, s.base.PerNode, s.base.CPUs, s.format = read.Jobs, f.Cluster.PerNode, f.Cluster.CPUs, read.Format
@@ -97,13 +98,21 @@ func (f *File) read(env study.Env, path string) (*inputs, error) {
 	return s, s.ready()
 }
 
+// remedyFor returns a further remedy for a trace without GPUs.
+func remedyFor(format string) string {
+	if format != "slurm" {
+		return ""
+	}
+	return ", or export it with the columns AllocTRES and ReqTRES from a Slurm whose AccountingStorageTRES has gres/gpu"
+}
+
 // readFailures reads the failures of nodes, and plans them once to find faults before anything is written.
 func (s *inputs) readFailures(read *trace.Trace) (err error) {
 	if !s.File.Failures.Enabled() {
 		return nil
 	}
 	if s.failing, err = s.File.Failures.Read(s.env.Files); err == nil {
-		s.failing.Start = read.Start
+		s.failing.Start, s.failing.Last = read.Start, read.Jobs[len(read.Jobs)-1].Submit
 		_, err = s.failures(s.Schedule.Seed)
 	}
 	if errors.Is(err, fs.ErrNotExist) {

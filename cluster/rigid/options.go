@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"graft/cluster"
 	"graft/cluster/schedulers"
@@ -55,6 +56,10 @@ type Options struct {
 	// Reference simulator: "lucid" reproduces Lucid's simulator, including its bugs; "none" fixes the bugs. Default
 	// "none".
 	Compat string `config:",one=none|lucid"`
+	// Work of jobs before failures and preemptions on the traced cluster: "replay" repeats it, "drop" leaves it out.
+	// Empty means "drop" if nodes fail in the simulation, because the simulated failures replace the real ones, and
+	// otherwise "replay". To compare simulations with and without failures, set it to "drop" in both.
+	EarlierStarts string `config:",one=|replay|drop" json:",omitempty"`
 	// Ends a job when it had GPUs for as long as the user's time limit, in total over all its starts. Default false:
 	// jobs can exceed their limits.
 	EnforceLimits bool `json:",omitempty"`
@@ -65,6 +70,12 @@ type Options struct {
 	// Time between two rows of the usage tables, in seconds. Zero writes no usage tables.
 	UsageEvery int64 `config:"usage_every_seconds"`
 }
+
+// Values of the key earlier_starts.
+const (
+	ReplayStarts = "replay"
+	DropStarts   = "drop"
+)
 
 // Values of the key compat: compatNone corrects the faults of other simulators; CompatLucid keeps the faults of Lucid's
 // simulator.
@@ -103,6 +114,8 @@ func (o Options) Validate() error {
 	faults.When(o.PerNode < 1 || o.PerNode > trace.MaxPerNode, "gpus_per_node is %d; must be between 1 and %d",
 		o.PerNode, trace.MaxPerNode)
 	faults.When(o.UsageEvery < 0, "usage_every_seconds is %d; must not be negative", o.UsageEvery)
+	faults.Unless(slices.Contains([]string{"", ReplayStarts, DropStarts}, o.EarlierStarts),
+		"earlier_starts is %q; must be %q or %q", o.EarlierStarts, ReplayStarts, DropStarts)
 	faults.When(o.CPUs < 0 || o.Memory < 0, "cpus_per_node is %d and memory_mb_per_node is %d; both must be at least 0",
 		o.CPUs, o.Memory)
 	faults.When(o.From < 0 || o.To < 0 || o.To > 0 && o.To < o.From,

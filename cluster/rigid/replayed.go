@@ -16,19 +16,21 @@ type replayed struct {
 	states              map[trace.State]int // jobs by their end states
 	started             int                 // jobs whose waits on the traced cluster are known
 	waits               float64             // seconds, sum over these jobs
-	repeated            float64             // GPU seconds of earlier starts that are left out
+	repeated            float64             // GPU seconds of earlier starts
+	drops               bool                // leaves out the work of earlier starts
 }
 
 // replay selects the jobs of a trace. It leaves out jobs without GPUs, jobs that never started, and jobs whose end is
-// unknown to the accounting of Slurm. If nodes fail, it leaves out the work that jobs lost on the traced cluster,
-// because the simulated failures replace the real ones.
+// unknown to the accounting of Slurm.
 func (s *inputs) replay(jobs []trace.Job) []trace.Job {
 	s.replayed.states = map[trace.State]int{}
+	s.replayed.drops = s.Cluster.EarlierStarts == DropStarts ||
+		s.Cluster.EarlierStarts == "" && s.File.Failures.Enabled()
 	if s.Cluster.Compat == compatNone {
 		jobs = slices.DeleteFunc(jobs, s.replayed.leavesOut)
 	}
 	for k := range jobs {
-		s.replayed.add(&jobs[k], s.File.Failures.Enabled())
+		s.replayed.add(&jobs[k])
 		if s.Cluster.EnforceLimits {
 			extendLimit(&jobs[k])
 		}
@@ -58,7 +60,7 @@ func (r *replayed) leavesOut(j trace.Job) bool {
 	return true
 }
 
-func (r *replayed) add(j *trace.Job, failing bool) {
+func (r *replayed) add(j *trace.Job) {
 	if j.Duration > 0 && j.GPUs > 0 {
 		r.states[j.State]++
 	}
@@ -70,9 +72,11 @@ func (r *replayed) add(j *trace.Job, failing bool) {
 		r.started++
 		r.waits += float64(h.Wait)
 	}
-	if lost := min(h.Lost, j.Duration-1); failing && lost > 0 {
-		j.Duration, h.Lost = j.Duration-lost, h.Lost-lost
+	if lost := min(h.Lost, j.Duration-1); lost > 0 {
 		r.repeated += float64(lost) * float64(j.GPUs)
+		if r.drops {
+			j.Duration, h.Lost = j.Duration-lost, h.Lost-lost
+		}
 	}
 }
 
@@ -80,6 +84,7 @@ func (r *replayed) add(j *trace.Job, failing bool) {
 func (r *replayed) join(o *replayed) {
 	r.never, r.runaway, r.cpu = r.never+o.never, r.runaway+o.runaway, r.cpu+o.cpu
 	r.started, r.waits, r.repeated = r.started+o.started, r.waits+o.waits, r.repeated+o.repeated
+	r.drops = o.drops
 	for state, n := range o.states {
 		r.states[state] += n
 	}
@@ -105,8 +110,12 @@ func (r *replayed) sentences() (list []string) {
 	add(len(out) > 0, "Left out of the trace: %s.", strings.Join(out, ", "))
 	ends := r.endings()
 	add(ends != "", "All jobs run for their durations in the trace, even jobs that did not complete there: %s.", ends)
-	add(r.repeated > 0, "%.0f GPU hours of earlier starts in the trace, before failures or preemptions, are not "+
-		"replayed: simulated failures replace the real ones.", r.repeated/secondsOfHour)
+	are := "are replayed; a simulation with failures leaves them out, and so does cluster.earlier_starts = \"drop\""
+	if r.drops {
+		are = "are left out (cluster.earlier_starts)"
+	}
+	add(r.repeated > 0, "%.0f GPU hours of earlier starts in the trace, before failures or preemptions, %s.",
+		r.repeated/secondsOfHour, are)
 	add(r.started > 0, "On the traced cluster, these jobs waited for %.1f s on average.", r.waits/float64(r.started))
 	return list
 }

@@ -13,6 +13,7 @@ import (
 	"graft/cluster/schedulers"
 	"graft/cluster/study"
 	"graft/cluster/trace"
+	"graft/internal/failure"
 	"graft/internal/words"
 )
 
@@ -127,6 +128,16 @@ func (s *simulations) selected(o *trace.Selection) (jobs int) {
 		}
 	}
 	return jobs
+}
+
+// selectsNone returns an error if a section selects jobs and a trace has none of them.
+func (s *inputs) selectsNone(section string, o *trace.Selection) error {
+	accepts := func(j trace.Job) bool { return o.Accepts(&j) }
+	if !o.Selects() || slices.ContainsFunc(s.base.Jobs, accepts) {
+		return nil
+	}
+	return failure.With(failure.Configuration, fmt.Errorf("%s selects no job (%s); change %[1]s.states, "+
+		"%[1]s.min_hours or %[1]s.min_gpus", section, o))
 }
 
 // resizableParts computes the metrics of the jobs that can be resized, and of the others.

@@ -3,6 +3,7 @@ package rigid
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -184,17 +185,19 @@ func (s *simulations) typesText() string {
 		parts = append(parts, fmt.Sprintf("%s of %s", words.Plural(sums[k], "GPU"), t.Name))
 	}
 	text := "Types of GPUs: " + strings.Join(parts, ", ") + "."
-	other := 0
+	other, names := 0, map[string]bool{}
 	for _, w := range s.workloads {
 		for k := range w.base.Jobs {
-			if o.onOtherType(&w.base.Jobs[k]) {
+			if j := &w.base.Jobs[k]; o.onOtherType(j) {
 				other++
+				names[j.GPUType] = true
 			}
 		}
 	}
 	if other > 0 {
-		text += fmt.Sprintf(" In the trace, %s ran on types that are not among them; their durations count as times "+
-			"on %s.", words.Plural(other, "job"), o.Types[0].Name)
+		text += fmt.Sprintf(" In the trace, %s ran on types that are not among them (%s); their durations count as "+
+			"times on %s. If these are other names of the same types, use the names of the trace in cluster.types.",
+			words.Plural(other, "job"), words.Some(slices.Sorted(maps.Keys(names)), 4), o.Types[0].Name)
 	}
 	return text
 }

@@ -139,6 +139,9 @@ func TestSpotJobsOfSlurm(t *testing.T) {
 	jobs, _, err := readText(text, trace.Options{Spot: []string{"scavenger", "spot"}})
 	require.NoError(t, err)
 	require.Equal(t, []bool{true, true, false, true}, []bool{jobs[0].Spot, jobs[1].Spot, jobs[2].Spot, jobs[3].Spot})
+	_, _, err = readText(text, trace.Options{Spot: []string{"scavnger", "spot"}})
+	require.ErrorContains(t, err, `no job has the partition or quality of service "scavnger"; correct or remove it `+
+		"in the list of spot jobs")
 }
 
 func TestEveryFormatHasASample(t *testing.T) {

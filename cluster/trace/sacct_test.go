@@ -44,7 +44,11 @@ func TestUnusualFilesOfSacct(t *testing.T) {
 // verdict lists the jobs of a file, and the error that ends it.
 func verdict(text string) string {
 	var out strings.Builder
-	jobs, r, err := readText(text, trace.Options{History: true, Spot: []string{"spot"}})
+	o := trace.Options{History: true}
+	if strings.Contains(text, "spot") {
+		o.Spot = []string{"spot"}
+	}
+	jobs, r, err := readText(text, o)
 	for k := range jobs {
 		fmt.Fprintf(&out, "%s\n", must(json.Marshal(values(must(json.Marshal(jobs[k]))))))
 	}

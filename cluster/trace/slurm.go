@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 )
@@ -18,7 +19,8 @@ var slurmFormat = format{
 		if err != nil {
 			return nil, err
 		}
-		s := &slurm{table: t, id: columnOf(t.row, "JobID"), title: freeColumn(t.row), spot: o.Spot}
+		s := &slurm{table: t, id: columnOf(t.row, "JobID"), title: freeColumn(t.row), spot: o.Spot,
+			spotSeen: make([]bool, len(o.Spot))}
 		s.header = string(bytes.Join(t.row, []byte("|")))
 		columns := slices.Clone(slurmColumns)
 		if s.id < 0 {
@@ -112,6 +114,8 @@ type slurm struct {
 	header string   // first line
 	spot   []string // partitions and qualities of service with spot jobs
 
+	spotSeen []bool // whether a row has the partition or quality of service
+
 	group   []slurmRow // rows of a job
 	waiting waitingRows
 	ahead   slurmRow // the row after them
@@ -137,7 +141,7 @@ func (s *slurm) next(job *Job) error {
 				return nil
 			}
 			if !s.has {
-				return s.err
+				return s.ended()
 			}
 		}
 		if len(s.group) == 0 {
@@ -263,10 +267,24 @@ func (s *slurm) complete(row *slurmRow) {
 		job.Duration, row.began = 0, missing
 	}
 	row.setResources()
-	job.Spot = job.State == Preempted || slices.Contains(s.spot, job.VC) || slices.Contains(s.spot, row.qos)
+	job.Spot = job.State == Preempted
+	for k, name := range s.spot {
+		if name == job.VC || name == row.qos {
+			job.Spot, s.spotSeen[k] = true, true
+		}
+	}
 	if job.State != NodeFailed {
 		row.nodes = ""
 	}
+}
+
+// ended returns the error after the last row: io.EOF, or a name of spot jobs that no row has.
+func (s *slurm) ended() error {
+	if k := slices.Index(s.spotSeen, false); k >= 0 && errors.Is(s.err, io.EOF) {
+		return s.lines.fault(0, 0, "", fmt.Sprintf("no job has the partition or quality of service %.40q", s.spot[k]),
+			"correct or remove it in the list of spot jobs")
+	}
+	return s.err
 }
 
 // neverStarted reports whether the row is not a start of its job.
