@@ -23,7 +23,7 @@ func (j *Job) Undecided() (key, why string) {
 		return "adapt.at", "all shares lie before time.start, so there are no decisions; raise the shares"
 	}
 	return "time.events", "the timeline has no up event, so there are no decisions; add an up event, such as " +
-		"events = [{at = \"30s\", change = \"up\"}], or set adapt.when"
+		"events = [{at = \"30s\", change = \"up\"}], or set adapt.when to \"plateau\" or another time"
 }
 
 // moreDecisions names what gives the job more decisions.
