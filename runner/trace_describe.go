@@ -175,7 +175,14 @@ func traceTitle(r *traces.Description) string {
 	days := float64(r.LastSubmit-r.FirstSubmit) / (runs.SecondsOfHour * hoursOfDay)
 	text += fmt.Sprintf("\nsubmitted from %s to %s, %.1f days\n", moment(r, r.FirstSubmit),
 		moment(r, r.LastSubmit), days)
+	if e := r.Early; e != nil {
+		text += fmt.Sprintf("%s submitted %.1f days before all others, which lengthens the period of the load; "+
+			"--window %d.. leaves out earlier submissions\n", words.Plural(e.Jobs, "job"), e.Days, e.Next)
+	}
 	text += fmt.Sprintf("%.0f GPU hours", r.GPUHours)
+	if left := r.GPUHours - r.Loading; r.Load != nil && left >= 1 {
+		text += fmt.Sprintf(", %.0f of them in virtual clusters without nodes", left)
+	}
 	if r.Load != nil {
 		text += fmt.Sprintf(", a load of %.2f on %s", *r.Load, words.Plural(r.GPUs, "GPU"))
 	}

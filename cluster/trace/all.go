@@ -20,7 +20,7 @@ type Trace struct {
 // ReadAll reads the jobs of a file into memory, about 170 bytes per job. In a trace with dates, the first selected job
 // in order of submission determines time 0, even if this job is outside the range of Options.Window.
 func ReadAll(fsys files.FS, path string, o Options) (*Trace, error) {
-	r, err := Open(fsys, path, o)
+	r, err := open(fsys, path, o)
 	if err != nil {
 		return nil, err
 	}

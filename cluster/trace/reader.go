@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"graft/internal/files"
@@ -49,8 +50,40 @@ type Reader struct {
 	err       error // ends the reading
 }
 
-// Open opens a trace, which may be compressed with gzip.
+// Open opens a trace, which may be compressed with gzip. With a window, it reads the trace once before: the earliest job
+// determines time 0, and rows can have any order.
 func Open(fsys files.FS, path string, o Options) (*Reader, error) {
+	r, err := open(fsys, path, o)
+	if err != nil || o.Window == nil || !r.rows.clock().dates {
+		return r, err
+	}
+	first, err := r.earliest()
+	if err = errors.Join(err, r.Close()); err != nil {
+		return nil, err
+	}
+	if r, err = open(fsys, path, o); err == nil {
+		r.zero = o.Origin.of(first)
+	}
+	return r, err
+}
+
+// earliest reads the trace to its end, or to its first fault, which the next reader reports. It returns the earliest
+// submission in the file's own times.
+func (r *Reader) earliest() (int64, error) {
+	first, job := int64(math.MaxInt64), Job{}
+	for {
+		err := r.next(&job)
+		if err != nil {
+			if isEOF(err) || errors.Is(err, ErrMalformed) {
+				err = nil
+			}
+			return first, err
+		}
+		first = min(first, job.Submit)
+	}
+}
+
+func open(fsys files.FS, path string, o Options) (*Reader, error) {
 	if o.JobTable != "" {
 		var err error
 		if o.owners, err = readOwners(fsys, o.JobTable); err != nil {

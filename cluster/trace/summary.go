@@ -22,14 +22,17 @@ type Summary struct {
 	LastSubmit  int64      `json:"last_submit_s"`  // last submission in seconds since second zero
 	GPUHours    float64    `json:"gpu_hours"`      // sum of GPU hours over all jobs
 	GPUs        int        `json:"gpus"`           // number of GPUs of the cluster; zero if unknown
-	// GPU time of jobs divided by GPU time of the cluster from the first to the last submission; null if unknown
+	// GPU time of jobs divided by GPU time of the cluster from the first to the last submission; null if unknown. If the
+	// virtual clusters are known, only their jobs count.
 	Load     *float64       `json:"load"`
-	InUse    *Usage         `json:"in_use"`        // GPUs in use over time; null if no start is known
-	Duration Spread         `json:"duration_s"`    // durations of jobs, in seconds
-	Wait     *Spread        `json:"wait_s"`        // waiting times in seconds; null if no start is known
-	States   []StateSummary `json:"states"`        // jobs by end state, most GPU hours first
-	Waste    Waste          `json:"waste"`         // GPU time without a result
-	Failures NodeFailures   `json:"node_failures"` // failures of nodes that ended jobs
+	Loading  float64        `json:"load_gpu_hours"` // GPU hours of the jobs that count in the load
+	Early    *Early         `json:"early"`          // jobs that were submitted long before the others; null without any
+	InUse    *Usage         `json:"in_use"`         // GPUs in use over time; null if no start is known
+	Duration Spread         `json:"duration_s"`     // durations of jobs, in seconds
+	Wait     *Spread        `json:"wait_s"`         // waiting times in seconds; null if no start is known
+	States   []StateSummary `json:"states"`         // jobs by end state, most GPU hours first
+	Waste    Waste          `json:"waste"`          // GPU time without a result
+	Failures NodeFailures   `json:"node_failures"`  // failures of nodes that ended jobs
 	// jobs whose end is unknown; no duration and no other sum of GPU hours includes their last start
 	Runaway  Runaways      `json:"runaway"`
 	Adapt    Adaptable     `json:"adaptable"` // jobs that could have adapted
@@ -157,6 +160,8 @@ type tally struct {
 	sizes   [sizeRanges]sizeTally
 	changes []change       // starts and ends of jobs
 	failed  map[string]int // node failures of jobs on one node, by node
+	early   earliest
+	last    int64 // last submission, in the time of the reader
 }
 
 type sizeTally struct {
@@ -183,6 +188,8 @@ func (t *tally) add(job *Job, line int) {
 	}
 	s.Jobs++
 	s.FirstSubmit, s.LastSubmit = min(s.FirstSubmit, job.Submit), max(s.LastSubmit, job.Submit)
+	t.early.add(job.Submit)
+	t.last = s.LastSubmit
 	if job.User != "" {
 		t.users[job.User] = true
 	}
@@ -236,7 +243,13 @@ func (t *tally) finish(r *Reader, o SummaryOptions) *Summary {
 	s.VCs = []VCSummary{}
 	t.finishSizes()
 	t.finishVCs(o)
-	s.Load = load(s.GPUHours*secondsOfHour, s.GPUs, s.LastSubmit-s.FirstSubmit)
+	if len(o.VCs) == 0 {
+		s.Loading = s.GPUHours
+	}
+	s.Load = load(s.Loading*secondsOfHour, s.GPUs, s.LastSubmit-s.FirstSubmit)
+	if s.Early = t.early.summary(s.Jobs, t.last); s.Early != nil {
+		s.Early.Next -= t.last - s.LastSubmit
+	}
 	s.InUse = usageOf(t.changes)
 	t.finishStates()
 	t.finishTypes()
@@ -283,6 +296,9 @@ func (t *tally) finishVCs(o SummaryOptions) {
 	for _, vc := range t.vcs {
 		vc.Load = load(vc.GPUHours, gpus[vc.Name], s.LastSubmit-s.FirstSubmit)
 		vc.GPUHours /= secondsOfHour
+		if vc.Nodes > 0 {
+			s.Loading += vc.GPUHours
+		}
 		s.VCs = append(s.VCs, *vc)
 	}
 	slices.SortFunc(s.VCs, func(a, b VCSummary) int {
