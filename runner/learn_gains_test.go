@@ -42,14 +42,17 @@ func TestPoliciesWithGainsDecideAsInTheirTable(t *testing.T) {
 	require.Len(t, made, 2)
 	record := table.Find(made[0].Action, made[1].Action)
 	require.NotNil(t, record, "%v", made)
+	compared := 0
 	for k, note := range made {
 		require.Len(t, note.Gains, 2, "of the actions that add weights")
 		for _, g := range note.Gains {
 			if g.Action.String() == note.Action {
 				require.Equal(t, record.Gain[k], g.Gain)
+				compared++
 			}
 		}
 	}
+	require.Positive(t, compared, "the policy takes no action with a gain: %v", made)
 	o := &runs.JobOutcome{Outcome: &trainer.Outcome{}}
 	require.NoError(t, results.ReadOutcome(files.OS{}, "job", o))
 	require.Equal(t, record.Accuracy[0], o.Validation.Accuracy)

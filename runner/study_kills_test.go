@@ -72,6 +72,7 @@ func TestKilledStudiesEndTheSame(t *testing.T) {
 				require.NoError(t, os.RemoveAll(folder))
 			}
 		}
+		require.Positive(t, killed, "%s: every process ended before its kill", w.Name)
 		p, out = process(t, append(args, "--out", folder, "--resume")...)
 		require.Equal(t, failure.Done, left(t, p), out)
 		require.Equal(t, want, studyFiles(t, folder), w.Name)

@@ -134,7 +134,7 @@ func TestExampleDataIsGenerated(t *testing.T) {
 }
 
 // Applications of the example read back with their epochs, their limits and their training time on one device.
-func TestExampleStepsAreFitted(t *testing.T) {
+func TestExampleApplicationsReadBack(t *testing.T) {
 	apps, err := adaptive.ReadApplications(files.OS{}, exampleData, nil)
 	require.NoError(t, err)
 	for _, m := range examples {

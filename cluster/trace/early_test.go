@@ -44,7 +44,7 @@ func TestEarlyJobs(t *testing.T) {
 		month = append(month, 30+0.15*float64(k))
 	}
 	sum := summaryOfText(t, datedRows(append(month, 3, 1)...), trace.Options{}, trace.SummaryOptions{})
-	require.Equal(t, &trace.Early{Jobs: 2, Days: 27, Next: 29 * 86_400}, sum.Early, "time 0 is the day of the first job")
+	require.Equal(t, &trace.Early{Jobs: 2, Days: 27, Next: 29 * 86_400}, sum.Early, "time 0: day of the first job")
 	cut := summaryOfText(t, datedRows(append(month, 3, 1)...), trace.Options{Window: &trace.Window{From: sum.Early.Next,
 		To: 1 << 40}}, trace.SummaryOptions{})
 	require.Equal(t, 200, cut.Jobs)

@@ -50,8 +50,8 @@ type Reader struct {
 	err       error // ends the reading
 }
 
-// Open opens a trace, which may be compressed with gzip. With a window, it reads the trace once before: the earliest job
-// determines time 0, and rows can have any order.
+// Open opens a trace, which may be compressed with gzip. With a window, it reads the trace once before: the earliest
+// job determines time 0, and rows can have any order.
 func Open(fsys files.FS, path string, o Options) (*Reader, error) {
 	r, err := open(fsys, path, o)
 	if err != nil || o.Window == nil || !r.rows.clock().dates {

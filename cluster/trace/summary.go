@@ -22,8 +22,8 @@ type Summary struct {
 	LastSubmit  int64      `json:"last_submit_s"`  // last submission in seconds since second zero
 	GPUHours    float64    `json:"gpu_hours"`      // sum of GPU hours over all jobs
 	GPUs        int        `json:"gpus"`           // number of GPUs of the cluster; zero if unknown
-	// GPU time of jobs divided by GPU time of the cluster from the first to the last submission; null if unknown. If the
-	// virtual clusters are known, only their jobs count.
+	// GPU time of jobs divided by GPU time of the cluster from the first to the last submission; null if unknown. If
+	// the virtual clusters are known, only their jobs count.
 	Load     *float64       `json:"load"`
 	Loading  float64        `json:"load_gpu_hours"` // GPU hours of the jobs that count in the load
 	Early    *Early         `json:"early"`          // jobs that were submitted long before the others; null without any

@@ -38,7 +38,7 @@ func TestTraining(t *testing.T) {
 		if method == methodPPO && os.Getenv("GRAFT_LONG") == "" {
 			continue
 		}
-		var was []float64
+		var was [][]float64
 		for range 2 {
 			m, err := Learn(context.Background(), method, env, 1, 1, func(p TrainingPoint) error {
 				require.Equal(t, UpdateActions, p.Actions)
@@ -46,9 +46,10 @@ func TestTraining(t *testing.T) {
 			})
 			require.NoError(t, err)
 			if was == nil {
-				was = m.Params()[0]
+				was = m.Params()
+				continue
 			}
-			require.Equal(t, was, m.Params()[0], method)
+			require.Equal(t, was, m.Params(), method)
 		}
 	}
 	_, err = Learn(context.Background(), "luck", env, 1, 1, nil)
