@@ -381,6 +381,9 @@ var descriptions = map[string]string{
 	"graft/cluster/rigid.GPUType.PerNode": "Number of GPUs per node of this type, at most 64. Zero means the number " +
 		"in cluster.vc_file or, if the file has none, cluster.gpus_per_node.",
 	"graft/cluster/rigid.GPUType.Speed": "Speed of jobs on this type relative to the other types. Zero means 1.",
+	"graft/cluster/rigid.Options.Aliases": "Virtual clusters of jobs with other names in the trace, each as NAME=VC. " +
+		"For example, \"debug=gpu\" runs the jobs of partition debug on the nodes of gpu. Requires vc_file, or " +
+		"vc_config.csv in the folder cluster.data.",
 	"graft/cluster/rigid.Options.CPUs": "Number of processors per node. A job's requested processors are divided " +
 		"evenly among its GPUs. Zero ignores processors.",
 	"graft/cluster/rigid.Options.Compat": "Reference simulator: \"lucid\" reproduces Lucid's simulator, including " +

@@ -142,3 +142,23 @@ func TestClusterRefusesCombinations(t *testing.T) {
 	fails(t, failure.Usage, "--failures does not apply to simulations of adaptive jobs", "cluster", "run",
 		"adaptive.toml", "--failures", "outages.csv")
 }
+
+// Jobs of other partitions run in the virtual clusters that vc_aliases names.
+func TestClusterRenamesPartitions(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "jobs.csv", "id,vc,submit [s],duration [s],gpus\n1,gpu,0,100,8\n2,debug,0,100,8\n")
+	write(t, "nodes.csv", "partition,num\ngpu,1\n")
+	args := strings.Fields("cluster run --trace jobs.csv --vc-file nodes.csv --scheduler fifo --quiet")
+	without := fails(t, failure.Partial, "unknown virtual cluster", append(args, "--out", "without")...)
+	require.Contains(t, without.stdout, "excluded: 1 job: unknown virtual cluster, such as job 2")
+	done(t, append(args, "--out", "with", "--set", `cluster.vc_aliases=["debug=gpu"]`)...)
+	require.Equal(t, "200", lines(t, "with/fifo/jobs.csv")[1]["end [s]"])
+	for alias, says := range map[string]string{
+		"debug=cpu": `vc_aliases has "debug=cpu", but the virtual clusters are gpu; expected another name and one of`,
+		"gpu=gpu":   `vc_aliases has "gpu=gpu"`,
+		"debgu=gpu": `vc_aliases has the name "debgu", but no job of the trace has it; correct or remove it`,
+		"debug":     `vc_aliases[0] is "debug"; expected NAME=VC, such as "debug=gpu"`,
+	} {
+		fails(t, failure.Configuration, says, append(args, "--set", `cluster.vc_aliases=["`+alias+`"]`)...)
+	}
+}

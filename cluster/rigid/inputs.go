@@ -82,6 +82,9 @@ func (f *File) read(env study.Env, path string) (*inputs, error) {
 		return nil, fmt.Errorf("%s has no job that ran on GPUs and whose end is known; name another trace%s", path,
 			remedyFor(read.Format))
 	}
+	if err := s.rename(read.Jobs); err != nil {
+		return nil, err
+	}
 	s.share(read.Jobs)
 	s.base.Jobs, s.base.PerNode, s.base.CPUs, s.format = read.Jobs, f.Cluster.PerNode, f.Cluster.CPUs, read.Format
 	s.base.Memory, s.base.WholeGPUs, s.base.Spot = f.Cluster.Memory, f.Cluster.WholeGPUs, f.spot()

@@ -27,6 +27,9 @@ type Options struct {
 	// GPUs. If empty, and cluster.nodes is set, all jobs share a single virtual cluster with this number of nodes. If
 	// neither vc_file nor cluster.nodes is set, graft reads vc_config.csv in the folder cluster.data.
 	VCFile string `config:"vc_file,path"`
+	// Virtual clusters of jobs with other names in the trace, each as NAME=VC. For example, "debug=gpu" runs the jobs
+	// of partition debug on the nodes of gpu. Requires vc_file, or vc_config.csv in the folder cluster.data.
+	Aliases []string `config:"vc_aliases" json:",omitempty"`
 	// Number of nodes, if all jobs share a single virtual cluster. Zero means that vc_file lists the nodes.
 	Nodes int
 	// Types of GPUs, and their nodes in a single virtual cluster, instead of cluster.nodes. If vc_file has a column
@@ -121,7 +124,8 @@ func (o Options) Validate() error {
 	faults.When(o.From < 0 || o.To < 0 || o.To > 0 && o.To < o.From,
 		"from_seconds is %d and to_seconds is %d; expected ascending numbers of at least 0", o.From, o.To)
 	faults = append(faults, o.validateTypes()...)
-	for _, err := range []error{o.Spot.Validate(), o.Power.validate()} {
+	_, aliases := o.aliases()
+	for _, err := range []error{o.Spot.Validate(), o.Power.validate(), aliases} {
 		if err != nil {
 			faults = append(faults, err)
 		}
