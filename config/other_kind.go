@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -25,6 +26,8 @@ func marks() (list []mark) {
 		"compute outputs with 'graft model forward', or print the network with 'graft model show'"},
 		mark{[]string{"layers"},
 			"network files: set network.file of a job to this file, or print it with 'graft model show'"},
+		mark{[]string{"contrast", "failed"},
+			"files of contrasts: compare the cases of runs with 'graft report RUN… --contrasts FILE'"},
 		mark{[]string{"costs", "measured"},
 			"profiles: set time.profile of a job to this file, or print it with 'graft profile show'"},
 		mark{[]string{"network", "time", "train", "data", "adapt"}, JobKind.isFor()})
@@ -43,7 +46,37 @@ func otherKind(doc *decode.Document, knows func(key string) bool) error {
 			return doc.Locate([]decode.Problem{{Where: []any{m.keys[k]}, Key: true, Text: "this key is for " + m.what}})
 		}
 	}
+	if name := firstCase(doc, knows); name != "" {
+		return doc.Locate([]decode.Problem{{Where: []any{name}, Key: true, Text: "this table is a case of a job: use " +
+			"'graft train JOB --cases FILE'"}})
+	}
 	return nil
+}
+
+// firstCase returns the first case in the order of names if a file has cases of a job only: tables with other names
+// than sections, which contain sections of a job. It returns an empty text otherwise.
+func firstCase(doc *decode.Document, knows func(key string) bool) string {
+	file, err := doc.LooseTOML()
+	if err != nil {
+		return ""
+	}
+	isSection, keys := knowsKey(JobKind.New()), 0
+	for name, value := range file {
+		table, is := value.(map[string]any)
+		if !is || knows(name) || isSection(name) {
+			return ""
+		}
+		for key := range table {
+			if !isSection(key) {
+				return ""
+			}
+			keys++
+		}
+	}
+	if keys == 0 {
+		return ""
+	}
+	return slices.Min(slices.Collect(maps.Keys(file)))
 }
 
 // knowsKey extends [knowsKey] by the sections of other kinds that the same command takes: these are mistakes in this
