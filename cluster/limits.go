@@ -45,7 +45,7 @@ func (s *Study) Rest(j *Job) float64 {
 // untilLimit returns the remaining work of a job or, if it is shorter, the rest of its time limit, for a job that has
 // held its current devices for a number of seconds.
 func (j *Job) untilLimit(left float64, held int64) float64 {
-	return min(left, float64(j.Trace.Limit-j.Lost().ran-held))
+	return min(left, float64(j.Trace.Allowed()-j.Lost().ran-held))
 }
 
 // beforeLimit returns the second at which a running job ends that would otherwise end at a given second. A job has used
@@ -55,7 +55,7 @@ func (p *Pool) beforeLimit(j *Job, end int64) int64 {
 		return end
 	}
 	l := j.loses()
-	return min(end, l.began+j.Trace.Limit-l.ran)
+	return min(end, l.began+j.Trace.Allowed()-l.ran)
 }
 
 // beginLimit notes the second from which a job has devices.
@@ -70,6 +70,6 @@ func (p *Pool) endLimit(j *Job) {
 	if p.limited(j) {
 		l := j.loses()
 		l.ran += max(0, p.Now()-l.began)
-		l.timedOut = l.ran >= j.Trace.Limit && j.work > 0
+		l.timedOut = l.ran >= j.Trace.Allowed() && j.work > 0
 	}
 }

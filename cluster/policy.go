@@ -16,6 +16,7 @@ type Policy struct {
 	// Deadlines means that the scheduler orders jobs by their deadlines.
 	Deadlines bool
 	Resizes   bool    // the scheduler changes the number of devices of running jobs
+	Shrinks   bool    // the scheduler is a [Shrinker]
 	Profiles  bool    // the policy needs profiles of models
 	Quirks    []Quirk // faults of the scheduler's original simulator
 	// Speed returns the study's speed model, modified for the quirks that affect speeds. If Speed is nil, the model is

@@ -71,7 +71,7 @@ func (z *Summarizer) Summarize(jobs []*Job) Summary {
 // alone returns the seconds that a job would take if it started at once.
 func (j *Job) alone() int64 {
 	if j.TimedOut() {
-		return min(j.Trace.Duration, j.Trace.Limit)
+		return min(j.Trace.Duration, j.Trace.Allowed())
 	}
 	return j.Trace.Duration
 }

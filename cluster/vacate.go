@@ -2,16 +2,16 @@ package cluster
 
 import "slices"
 
-// Try calls a function with the devices of the running jobs that can be resized free. The function place reserves
-// devices for a waiting job among the free ones; it returns false if there is no placement. Afterwards, all devices are
-// as before.
-func (p *Pool) Try(try func(place func(j *Job) bool)) {
+// Try calls a function with the devices of the running jobs that can be resized free. The function place reserves a
+// number of devices for a job among the free ones; it returns false if there is no placement. Afterwards, all devices
+// are as before.
+func (p *Pool) Try(try func(place func(j *Job, gpus int) bool)) {
 	freed := p.free()
 	defer p.restore(freed)
 	var placed []*Job
 	var reserved [][]Share
-	try(func(j *Job) bool {
-		shares, ok := p.find(j, j.GPUs)
+	try(func(j *Job, gpus int) bool {
+		shares, ok := p.find(j, gpus)
 		if ok {
 			shares = slices.Clone(shares)
 			p.nodes.at(j).take(shares)
@@ -24,8 +24,9 @@ func (p *Pool) Try(try func(place func(j *Job) bool)) {
 	}
 }
 
-// Vacate preempts jobs that can be resized, so that a waiting job can start. It returns false, and preempts no job, if
-// the waiting job has no placement even without these jobs.
+// Vacate preempts jobs that can be resized, so that a waiting job can start: jobs on the devices of a placement, and
+// then, if the nodes lack other resources, jobs on its nodes. It returns false, and preempts no job, if the waiting job
+// has no placement even without these jobs.
 func (p *Pool) Vacate(j *Job) bool {
 	freed := p.free()
 	shares, ok := p.find(j, j.GPUs)
@@ -34,12 +35,14 @@ func (p *Pool) Vacate(j *Job) bool {
 	if !ok {
 		return false
 	}
-	for _, other := range freed.jobs {
-		if overlap(other.Nodes, shares) {
-			p.Preempt(other)
+	for _, sameNode := range []bool{false, true} {
+		for _, other := range freed.jobs {
+			if other.Running() && overlap(other.Nodes, shares, sameNode) && !p.Fits(j) {
+				p.Preempt(other)
+			}
 		}
 	}
-	return true
+	return p.Fits(j)
 }
 
 // freed holds the jobs whose devices are free for a trial.
@@ -68,11 +71,11 @@ func (p *Pool) restore(f freed) {
 	p.nodes.lower = f.lower
 }
 
-// overlap reports whether two sets have common devices.
-func overlap(a, b []Share) bool {
+// overlap reports whether two sets have common devices or, with sameNode, common nodes.
+func overlap(a, b []Share, sameNode bool) bool {
 	for _, s := range a {
 		for _, other := range b {
-			if s.Node == other.Node && s.GPUs&other.GPUs != 0 {
+			if s.Node == other.Node && (sameNode || s.GPUs&other.GPUs != 0) {
 				return true
 			}
 		}

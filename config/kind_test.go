@@ -248,7 +248,7 @@ func TestFilesOfAnotherKindNameTheirCommand(t *testing.T) {
 		assert.ErrorContains(t, err, ": use '"+of.Command+"'")
 	}
 	_, err := ReadJob(files.OS{}, written(t, "contrasts.toml", "[[contrast]]\narm = \"a\"\n"), nil)
-	assert.ErrorContains(t, err, "this key is for files of contrasts: compare the cases of runs with 'graft report RUN…")
+	assert.ErrorContains(t, err, "this key is for files of contrasts: compare the cases of runs with 'graft report")
 	_, err = ReadJob(files.OS{}, written(t, "arms.toml", "[never]\n[late]\nadapt.when = \"share\"\n"), nil)
 	assert.ErrorContains(t, err, "this table is a case of a job: use 'graft train JOB --cases FILE'")
 	_, err = ReadJob(files.OS{}, written(t, "odd.toml", "[late]\nadapt.when = \"share\"\n[more]\nodd = 1\n"), nil)

@@ -58,22 +58,29 @@ func writeDifferences(o *study.Outcome, d *document.Document, list []study.Point
 	if from != "" {
 		bases = strings.TrimSuffix(from+" with "+bases, " with ")
 	}
-	d.Say("Differences from "+bases+", paired by workload and seed.", bracketsLegend(list))
+	d.Say("Differences from "+bases+", paired by workload and seed.", bracketsLegend(o, list))
 }
 
 // bracketsLegend explains the intervals of differences.
-func bracketsLegend(list []study.PointChange) string {
+func bracketsLegend(o *study.Outcome, list []study.PointChange) string {
 	has := func(is func(c study.PointChange) bool) bool { return slices.ContainsFunc(list, is) }
+	over := "seeds"
+	if len(o.Workloads) > 1 {
+		over = "workloads and seeds"
+	}
 	switch {
+	case len(o.Workloads) == 1 && !slices.ContainsFunc(o.Schedulers, func(c study.Candidate) bool { return c.Draws }):
+		return "There are no intervals over seeds, because nothing is drawn."
 	case !has(func(c study.PointChange) bool { return c.Change.N >= stat.FewestSeeds }):
 		return fmt.Sprintf("There are no intervals, because each difference has fewer than %d pairs; raise "+
 			"schedule.seeds.", stat.FewestSeeds)
 	case !has(func(c study.PointChange) bool { return c.Change.Low != nil && !isEqual(c.Change) }):
-		return "There are no intervals over seeds: each difference is equal for all seeds."
+		return fmt.Sprintf("There are no intervals over %s: each difference is equal for all of them.", over)
 	case has(func(c study.PointChange) bool { return isEqual(c.Change) }):
-		return "Brackets hold 95% intervals over seeds. A difference without brackets is equal for all seeds."
+		return fmt.Sprintf("Brackets hold 95%% intervals over %s. A difference without brackets is equal for all "+
+			"%[1]s.", over)
 	}
-	return "Brackets hold 95% intervals over seeds."
+	return fmt.Sprintf("Brackets hold 95%% intervals over %s.", over)
 }
 
 // isEqual reports whether a difference is equal for all seeds, so that its interval has no width and means nothing.

@@ -106,6 +106,12 @@ func TestClusterWithFixedJobs(t *testing.T) {
 
 	fails(t, failure.Configuration, "resizing selects jobs that can be resized, but no scheduler resizes jobs; add "+
 		"the scheduler fair or offers", "cluster", "run", "cluster.toml", "--scheduler", "fifo", "--quiet")
+	shrinking := []string{"cluster", "run", "cluster.toml", "--quiet", "--set", "failures.on_failure=shrink", "--set",
+		"failures.outages=[{node=0, from_seconds=500, to_seconds=600}]", "--scheduler"}
+	fails(t, failure.Configuration, "no scheduler resizes jobs", append(shrinking, "tiresias")...)
+	shrinking = append(shrinking, "fifo,tiresias", "--out", "shrinking", "--set", "resizing.shares=[0,1]")
+	containsAll(t, done(t, shrinking...).stdout, "Jobs restart after each failure, and do not shrink, under tiresias.",
+		"There are no intervals over seeds, because nothing is drawn.")
 	fails(t, failure.Configuration, "shares[1] is 0; expected unique numbers from 0 to 1", "cluster", "run",
 		"cluster.toml", "--set", "resizing.shares=[0,0]", "--quiet")
 	fails(t, failure.Usage, "needs exactly one share; set one, such as --set resizing.shares=[1.0]", "cluster",

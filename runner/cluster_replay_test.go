@@ -58,6 +58,13 @@ func TestClusterReplaysWhatRan(t *testing.T) {
 	write(t, "sacct.txt", strings.ReplaceAll(troubledRows, "1-00:00:00", "01:50:00"))
 	done(t, append(args, "--out", "limited", "--set", "cluster.enforce_limits=true")...)
 	require.Equal(t, []string{"1000", "12000"}, ends("limited"), "each start has its own limit")
+	met := func(folder, enforces string) float64 {
+		done(t, append(args, "--out", folder, "--set", "cluster.enforce_limits="+enforces, "--set",
+			"schedule.deadline_factor=1.0")...)
+		return float64(readStudy(t, folder).Cells[0].Values["deadlines_met_share"])
+	}
+	require.Equal(t, 0.5, met("enforced", "true"), "job 6 ends 12,000 s after its submission, its limit is 6,600 s")
+	require.Equal(t, 0.5, met("exceeded", "false"))
 	write(t, "sacct.txt", troubledRows)
 	text = done(t, append(args, "--out", "failing", "--failures", "outages.csv")...).stdout
 	require.Contains(t, text, "22 GPU hours of earlier starts in the trace, before failures or preemptions, are left "+
@@ -65,6 +72,11 @@ func TestClusterReplaysWhatRan(t *testing.T) {
 	fails(t, failure.Usage, "events.txt has no event of this cluster after second 0 of the trace; name another file",
 		append(args, "--failures", "events.txt")...)
 	require.Equal(t, []string{"1000", "7000"}, ends("failing"))
+	for _, starts := range []string{"drop", "replay"} {
+		text = done(t, append(args, "--out", "selected-"+starts, "--set", "cluster.earlier_starts="+starts, "--set",
+			"resizing.min_hours=3", "--set", "resizing.shares=[1]")...).stdout
+		require.Contains(t, text, "100% of 1 job (states all, at least 3 h and 1 GPU) can be resized.", starts)
+	}
 	allocated := readStudy(t, "failing").Cells[0].Values["allocated_gpu_h"]
 	require.InDelta(t, (8*1000+16*6000)/3600.0, float64(allocated), 1e-9)
 	require.NotContains(t, readStudy(t, "plain").Cells[0].Values, "allocated_gpu_h")

@@ -74,11 +74,11 @@ type entry struct {
 
 // parseList reads a list of outages from a CSV table. An empty "to [s]" means that the node does not recover. Errors
 // name the file, the line and a remedy. The function isName reports whether a cell of the column node is the name of a
-// node; nil means that nodes have no names.
-func parseList(text []byte, path string, isName func(cell string) bool) (list []entry, err error) {
+// node; nil means that nodes have no names. With only, all cells are names.
+func parseList(text []byte, path string, isName func(cell string) bool, only bool) (list []entry, err error) {
 	c := csv.NewReader(bytes.NewReader(withoutMark(text)))
 	c.ReuseRecord = true
-	r := &rows{path: path, csv: c, at: map[string]int{}, isName: isName}
+	r := &rows{path: path, csv: c, at: map[string]int{}, isName: isName, only: only}
 	if err := r.header(); err != nil {
 		return nil, err
 	}
@@ -110,6 +110,7 @@ type rows struct {
 	cells []string
 	// reports whether a node is a name; nil if nodes have no names
 	isName func(cell string) bool
+	only   bool // nodes are names, because some names are numbers
 }
 
 func (r *rows) fault(field, text, remedy string) error {
@@ -181,6 +182,10 @@ func (r *rows) node(e *entry) error {
 	if r.isName != nil && r.isName(text) {
 		e.name = text
 		return nil
+	}
+	if r.only {
+		return r.fault("node", fmt.Sprintf("is %.40q, and failures.nodes has numbers as names: expected one of its "+
+			"names", text), "correct the line or failures.nodes")
 	}
 	n, err := strconv.Atoi(text)
 	if e.Node = n; err == nil {

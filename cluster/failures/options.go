@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -175,8 +176,18 @@ func (s *Source) parse(text []byte, format string) (err error) {
 		}
 		isName = func(cell string) bool { return has(s.names, cell) }
 	}
-	s.rows, err = parseList(text, s.File, isName)
+	s.rows, err = parseList(text, s.File, isName, hasNumber(s.names))
 	return err
+}
+
+// hasNumber reports whether a name is also a number.
+func hasNumber(names map[string]int) bool {
+	for name := range names {
+		if _, err := strconv.Atoi(name); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 func has(names map[string]int, name string) bool { _, ok := names[name]; return ok }

@@ -44,7 +44,7 @@ func ParseRecord(text []byte, path string, o ReadOptions) (r *Record, err error)
 	default:
 		var rows []entry
 		isName := func(cell string) bool { _, err := strconv.Atoi(cell); return err != nil && cell != "" }
-		if rows, err = parseList(text, path, isName); err == nil {
+		if rows, err = parseList(text, path, isName, false); err == nil {
 			err = r.fill(rows, path, o)
 		}
 	}

@@ -116,6 +116,21 @@ func TestListsNameNodes(t *testing.T) {
 	require.Equal(t, "4 listed outages", s.String())
 }
 
+// If names are numbers, nodes of a list are names.
+func TestNodesWithNumbersAsNames(t *testing.T) {
+	vcs := []trace.VC{{Name: "a", Nodes: 4}}
+	s := sourceOf(t, "vc,node,from [s],to [s]\na,1,10,20\na,4,30,40\n", failures.Options{Nodes: []string{"[1-4]"}})
+	plans, err := s.Schedules(vcs, 0, 0)
+	require.NoError(t, err)
+	require.Equal(t, []failures.Outage{{Node: 0, From: 10, To: 20}, {Node: 3, From: 30, To: 40}}, plans["a"].Listed)
+	path := filepath.Join(t.TempDir(), "list.csv")
+	require.NoError(t, os.WriteFile(path, []byte("vc,node,from [s],to [s]\na,0,10,20\n"), 0o600))
+	o := failures.Options{File: path, Nodes: []string{"[1-4]"}}
+	_, err = o.Read(files.OS{})
+	require.ErrorContains(t, err, `list.csv:2: node is "0", and failures.nodes has numbers as names: expected one of `+
+		"its names; correct the line or failures.nodes")
+}
+
 // Files that do not fit the cluster are refused with a remedy.
 func TestFilesThatDoNotFitTheCluster(t *testing.T) {
 	vcs := []trace.VC{{Name: "a", Nodes: 1}, {Name: "b", Nodes: 2}}

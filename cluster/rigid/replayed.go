@@ -31,19 +31,8 @@ func (s *inputs) replay(jobs []trace.Job) []trace.Job {
 	}
 	for k := range jobs {
 		s.replayed.add(&jobs[k])
-		if s.Cluster.EnforceLimits {
-			extendLimit(&jobs[k])
-		}
 	}
 	return jobs
-}
-
-// extendLimit adds the time of the earlier starts that a job repeats to its time limit, because Slurm counts the limit
-// of a requeued job from its last start.
-func extendLimit(j *trace.Job) {
-	if h := j.History; h != nil && j.Limit > 0 && j.Duration > h.Lost {
-		j.Limit += h.Lost
-	}
 }
 
 func (r *replayed) leavesOut(j trace.Job) bool {
@@ -75,7 +64,7 @@ func (r *replayed) add(j *trace.Job) {
 	if lost := min(h.Lost, j.Duration-1); lost > 0 {
 		r.repeated += float64(lost) * float64(j.GPUs)
 		if r.drops {
-			j.Duration, h.Lost = j.Duration-lost, h.Lost-lost
+			j.Duration, h.Lost, h.Dropped = j.Duration-lost, h.Lost-lost, lost
 		}
 	}
 }

@@ -70,24 +70,32 @@ func (f *File) validateResizing() error {
 	err := f.Resizing.Validate()
 	resizes := func(name string) bool {
 		p, err := schedulers.Named(name)
-		return err != nil || p.Resizes || schedulers.IsProgram(name)
+		return err != nil || p.Resizes || schedulers.IsProgram(name) || p.Shrinks && f.shrinks()
 	}
-	if f.Failures.OnFailure != failures.ByShrink && !slices.ContainsFunc(f.Schedule.Schedulers, resizes) {
+	if !slices.ContainsFunc(f.Schedule.Schedulers, resizes) {
 		err = errors.Join(err, errors.New("resizing selects jobs that can be resized, but no scheduler resizes jobs; "+
-			"add the scheduler fair or offers, set failures.on_failure to \"shrink\", or remove the section"))
+			"add the scheduler fair or offers, or remove the section"))
 	}
 	return err
 }
 
+// shrinks reports whether jobs that lose some of their nodes continue on the others.
+func (f *File) shrinks() bool {
+	return f.Failures.Enabled() && f.Failures.OnFailure == failures.ByShrink
+}
+
 // resizing describes the jobs whose number of GPUs changes.
 func (s *simulations) resizing() []string {
-	var names []string
-	for _, name := range s.Schedule.Schedulers {
-		if policy := s.policy(name); policy.Resizes {
-			names = append(names, policy.Name)
-		}
-	}
+	names := s.named(func(p cluster.Policy) bool { return p.Resizes })
 	var list []string
+	if rigid := s.named(func(p cluster.Policy) bool { return !p.Shrinks }); s.shrinks() && len(rigid) > 0 {
+		list = append(list, fmt.Sprintf("Jobs restart after each failure, and do not shrink, under %s.",
+			strings.Join(rigid, ", ")))
+	}
+	if len(names) > 0 && s.sharesGPUs() {
+		list = append(list, fmt.Sprintf("Under %s, a job that requests a part of a GPU counts as a job of one GPU.",
+			strings.Join(names, ", ")))
+	}
 	if len(names) > 0 {
 		speed := "the speed of a job is proportional to its GPUs"
 		if len(s.Training.Models) > 0 {
@@ -103,6 +111,24 @@ func (s *simulations) resizing() []string {
 		list = append(list, s.whoResizes())
 	}
 	return list
+}
+
+// named lists the names of the schedulers that is selects.
+func (s *simulations) named(is func(p cluster.Policy) bool) (names []string) {
+	for _, name := range s.Schedule.Schedulers {
+		if p := s.policy(name); is(p) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// sharesGPUs reports whether jobs of a trace share a GPU, because they request parts of one.
+func (s *simulations) sharesGPUs() bool {
+	part := func(j trace.Job) bool { return j.Share > 0 && j.GPUs == 1 }
+	return !s.Cluster.WholeGPUs && slices.ContainsFunc(s.workloads, func(w *inputs) bool {
+		return slices.ContainsFunc(w.base.Jobs, part)
+	})
 }
 
 // whoResizes describes the jobs that can be resized.

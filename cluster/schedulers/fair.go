@@ -27,6 +27,7 @@ type fair struct {
 	fixed   int            // number of these jobs that cannot be resized
 	changed bool
 	gpus    int // number of devices at the last call
+	moves   int // number of changes of the nodes until the last call
 }
 
 func newFair(cluster.Setup) (cluster.Scheduler, error) {
@@ -57,8 +58,8 @@ func (s *fair) Ended(j *cluster.Job) {
 }
 
 func (s *fair) Schedule(p *cluster.Pool) int64 {
-	if p.GPUs() != s.gpus {
-		s.gpus, s.changed = p.GPUs(), true
+	if p.GPUs() != s.gpus || s.fixed > 0 && p.Moves() != s.moves { // other nodes can have a placement for a fixed job
+		s.gpus, s.moves, s.changed = p.GPUs(), p.Moves(), true
 	}
 	if !s.changed {
 		return cluster.Never
@@ -97,8 +98,13 @@ func (s *fair) admitted(p *cluster.Pool) (jobs []*cluster.Job) {
 	if admit(true, anywhere); s.fixed == 0 {
 		admit(false, anywhere)
 	} else {
-		p.Try(func(place func(j *cluster.Job) bool) {
-			admit(false, func(j *cluster.Job) bool { return j.Resizable() || place(j) })
+		p.Try(func(place func(j *cluster.Job, gpus int) bool) {
+			for k, j := range s.came {
+				if gets[k] && j.Resizable() {
+					place(j, 1) // on nodes that the job accepts
+				}
+			}
+			admit(false, func(j *cluster.Job) bool { return place(j, least(j)) })
 		})
 	}
 	for k, j := range s.came {
@@ -152,7 +158,7 @@ func (s *fair) give(p *cluster.Pool, jobs []*cluster.Job, shares []int, now func
 	for k, j := range jobs {
 		switch {
 		case !j.Resizable():
-		case s.fewer && now(0, 1):
+		case (s.fewer || s.fixed > 0 && !j.Running()) && now(0, 1): // a fixed job may have preempted it
 			s.changed = s.most(p, j, shares[k]) < shares[k] || s.changed
 		case !j.Running() && now(0, shares[k]):
 			s.changed = !p.StartOn(j, shares[k]) || s.changed

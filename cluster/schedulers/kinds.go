@@ -25,25 +25,25 @@ func Kinds() registry.List[cluster.Policy] { return Options{}.Kinds() }
 func (o Options) Kinds() registry.List[cluster.Policy] {
 	extra := []cluster.Quirk{cluster.ExtraSecond}
 	return registry.List[cluster.Policy]{
-		{Name: "fifo", About: "in order of submission, without overtaking", New: newFIFO},
+		{Name: "fifo", About: "in order of submission, without overtaking", New: newFIFO, Shrinks: true},
 		{Name: "sjf", About: "shortest job first (oracle: uses the true durations)", New: newSJF,
-			Oracle: true},
+			Oracle: true, Shrinks: true},
 		{Name: "srtf", About: "least remaining time first, with preemption (oracle: uses the true durations)",
-			New: newSRTF, Quirks: extra, Oracle: true},
+			New: newSRTF, Quirks: extra, Oracle: true, Shrinks: true},
 		{Name: "qssf", About: "fewest expected device-seconds first", New: newQSSF, Estimates: "lgb",
-			Quirks: []cluster.Quirk{sizeFirst}},
+			Quirks: []cluster.Quirk{sizeFirst}, Shrinks: true},
 		{Name: "tiresias", About: "fewest attained device-seconds first, with preemption; needs no estimates",
 			New: newTiresias, Quirks: extra},
 		lucid.Policy(o.Lucid),
 		{Name: "backfill", About: "in order of submission; a job may overtake if it delays no earlier job (uses " +
 			"the users' time " +
-			"limits; oracle without them)", New: newBackfill, Foresees: true},
+			"limits; oracle without them)", New: newBackfill, Foresees: true, Shrinks: true},
 		{Name: "edf", About: "earliest deadline first; deadlines follow from the users' time limits", New: newEDF,
-			Deadlines: true},
+			Deadlines: true, Shrinks: true},
 		{Name: "fair", About: "max-min fair shares of the devices; jobs grow and shrink", New: newFair,
-			Resizes: true},
+			Resizes: true, Shrinks: true},
 		{Name: "offers", About: "most progress per second of all jobs, by their offers; jobs grow and shrink",
-			New: newOffers, Resizes: true},
+			New: newOffers, Resizes: true, Shrinks: true},
 	}
 }
 

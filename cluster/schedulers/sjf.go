@@ -6,7 +6,7 @@ import "graft/cluster"
 func newSJF(s cluster.Setup) (cluster.Scheduler, error) {
 	return &inTurn{cluster.NewQueue(func(j *cluster.Job) float64 {
 		if s.Study.Limits && j.Trace.Limit > 0 {
-			return float64(min(j.Trace.Duration, j.Trace.Limit))
+			return float64(min(j.Trace.Duration, j.Trace.Allowed()))
 		}
 		return float64(j.Trace.Duration)
 	})}, nil

@@ -55,11 +55,25 @@ func (j *Job) changes(at, from side) (list []PointChange) {
 		list = append(list, PointChange{
 			Point: j.Plan.Points[at.point].Name, From: j.Plan.Points[from.point].Name,
 			Scheduler: j.Plan.Schedulers[at.scheduler].Name, Metric: key,
-			Change:   stat.NewOverSeeds(differences, missProbability, stat.Unbounded),
+			Change:   j.change(at, from, key, differences),
 			OverJobs: j.overJobs(at, from, key),
 		})
 	}
 	return list
+}
+
+// change returns the mean of the differences with its interval: over seeds or, for several workloads, over workloads
+// and seeds, which are crossed.
+func (j *Job) change(at, from side, key string, differences []float64) stat.OverSeeds {
+	if len(j.Plan.Workloads) == 1 {
+		return stat.NewOverSeeds(differences, missProbability, stat.Unbounded)
+	}
+	i := stat.CrossedDifference(j.table(at.point, at.scheduler, key), j.table(from.point, from.scheduler, key))
+	s := stat.OverSeeds{N: len(differences), Mean: i.Mean}
+	if !math.IsNaN(i.Low) && !math.IsNaN(i.High) && len(differences) >= stat.FewestSeeds {
+		s.Low, s.High = &i.Low, &i.High
+	}
+	return s
 }
 
 // differences returns the differences of a metric between two sides, by workload and seed.

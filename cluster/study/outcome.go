@@ -108,7 +108,7 @@ type PointChange struct {
 	Scheduler string `json:"scheduler"` // name of the scheduler
 	Metric    string `json:"metric"`    // key of the metric
 	// value at the point minus the value at the other point, paired by workload and seed, with the 95% interval over
-	// pairs by Student's t-distribution
+	// seeds or, for several workloads, over workloads and seeds, by Student's t-distribution
 	Change stat.OverSeeds `json:"change"`
 	// mean of the difference with its 95% interval over jobs and seeds together; null for metrics without a value per
 	// job, for several workloads, or with fewer than two seeds

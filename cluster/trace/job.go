@@ -60,6 +60,15 @@ func (job *Job) Runaway() bool {
 	return job.State == Running && job.Limit > 0 && job.Duration-job.earlier() > job.Limit+grace
 }
 
+// Allowed returns the time limit of a job that repeats the work of its earlier starts, because Slurm counts the limit
+// of a requeued job from its last start. It returns zero for a job without a limit.
+func (job *Job) Allowed() int64 {
+	if lost := job.earlier(); job.Limit > 0 && job.Duration > lost {
+		return job.Limit + lost
+	}
+	return job.Limit
+}
+
 // earlier returns the run time of the starts before the last one, in seconds.
 func (job *Job) earlier() int64 {
 	if job.History != nil {
@@ -102,6 +111,8 @@ type History struct {
 	Wait     int64  // time from the submission to the first start, in seconds
 	Restarts int    // number of starts after the first one
 	Lost     int64  // run time of the starts before the last one, in seconds; part of the job's duration
+	// run time of earlier starts that a replay left out of the duration, in seconds
+	Dropped int64 `json:",omitempty"`
 	// number of starts that a failure of a node ended
 	NodeFailures int
 	FailedNodes  string // nodes of the job at its last node failure, as written in the trace

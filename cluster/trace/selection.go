@@ -40,7 +40,14 @@ func (s *Selection) Selects() bool { return len(s.States) > 0 || s.MinHours != 0
 // Accepts reports whether a job is selected.
 func (s *Selection) Accepts(j *Job) bool {
 	return (len(s.States) == 0 || slices.Contains(s.States, j.State.String())) &&
-		float64(j.Duration) >= secondsOfHour*s.MinHours && j.GPUs >= s.MinGPUs
+		float64(j.Duration+j.dropped()) >= secondsOfHour*s.MinHours && j.GPUs >= s.MinGPUs
+}
+
+func (job *Job) dropped() int64 {
+	if job.History == nil {
+		return 0
+	}
+	return job.History.Dropped
 }
 
 // String describes the selected jobs.
