@@ -31,6 +31,11 @@ func (j *Job) unasked() (list []string) {
 	if j.Adapt.Kind().Name != trainer.WhenDevices {
 		return j.unusedActions()
 	}
+	// Requests and followers can grant devices.
+	controlled := j.Run.Listen != "" || j.Train.Parallel.Listen != "" || j.Train.Parallel.Elastic
+	if _, why := j.Undecided(); why != "" && j.Adapt.Decider != DecideNone && !controlled {
+		return append(list, "adapt.decider: "+why)
+	}
 	if n := j.Adapt.MaxDecisions; n > 1 && !j.Adapt.Every && j.Adapt.Decider != DecideNone {
 		list = append(list, fmt.Sprintf("adapt.max_decisions is %d, but adapt.each_epoch is false, so the "+
 			"decider chooses one action per up event; set adapt.each_epoch to true, or add an up event to "+

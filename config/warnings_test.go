@@ -20,6 +20,7 @@ import (
 // A job gets a warning only if its profile makes wider layers free and it may widen.
 func TestFreeWidthIsWarnedOf(t *testing.T) {
 	const script, widen = "adapt.decider=script", `adapt.actions=["deepen:conv1", "widen:conv2:48"]`
+	const ups = `time.events=[{at="1s", change="up"}, {at="2s", change="up"}]`
 	for name, tc := range map[string]struct {
 		set   []string
 		warns bool
@@ -32,10 +33,14 @@ func TestFreeWidthIsWarnedOf(t *testing.T) {
 		"a profile that counts": {[]string{script, widen, "time.profile=round-gpu"}, false},
 		"the wall clock":        {[]string{script, widen, "time.clock=wall"}, false},
 	} {
-		warnings := must(parseJob("a.toml", "", tc.set...)).Warnings()
+		warnings := must(parseJob("a.toml", "", append(tc.set, ups)...)).Warnings()
 		assert.Equal(t, tc.warns, len(warnings) == 1, "%s: %v", name, warnings)
 	}
-	assert.Contains(t, must(parseJob("a.toml", "", script, widen)).Warnings()[0], "profile steady")
+	assert.Contains(t, must(parseJob("a.toml", "", script, widen, ups)).Warnings()[0], "profile steady")
+	assert.Contains(t, must(parseJob("a.toml", "", script, widen, "time.profile=round-gpu")).Warnings()[0],
+		"adapt.decider: the timeline has no up event, so there are no decisions; add an up event")
+	assert.Empty(t, must(parseJob("a.toml", "", script, widen, "time.profile=round-gpu",
+		"run.listen=127.0.0.1:0")).Warnings(), "requests can grant devices")
 	assert.Empty(t, must(readScenario(t, aScenario)).Warnings())
 	assert.Len(t, must(readScenario(t, aScenario, `simulate.actions=["widen:conv1:48", "none"]`)).Warnings(), 1)
 	assert.Empty(t, must(readScenario(t, aScenario, `simulate.actions=["widen:conv1:48", "none"]`,
@@ -176,7 +181,7 @@ func TestUncertainGrowthIsWarnedOf(t *testing.T) {
 		"what it grows to is wrong": {profiled(t, 3, 3), []string{random}, "mispredicts grown versions of " +
 			"ConvSmall, by"},
 	} {
-		warnings := must(readJob(t, append(tc.set, "time.profile="+tc.profile)...)).Warnings()
+		warnings := must(readJob(t, append(tc.set, "time.profile="+tc.profile, "run.listen=127.0.0.1:0")...)).Warnings()
 		if tc.says == "" {
 			assert.Empty(t, warnings, name)
 			continue

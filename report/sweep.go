@@ -44,13 +44,29 @@ func (s *sweepDetail) write(d *document.Document) {
 	if len(s.Reaches) > 0 {
 		d.Head("cost to reach the final validation loss of %s", document.Printable(s.reached))
 		d.Show(reachTable(s.Reaches))
-		d.Say("Cost until the validation loss is as low as the final loss of that case's trial with the same seed, or "+
-			"of that arm's trial with the same seed and swept values, interpolated between epochs, as a share of that "+
-			"trial's cost.",
-			"Trials that never reach this loss count with their whole cost.", seedIntervals+".")
+		d.Say(fmt.Sprintf("The target is the final validation loss of the trial of %s with the same seed and swept "+
+			"values. The table has the cost until the loss is first as low as the target, interpolated between "+
+			"epochs, as a share of the cost at which the trial of %[1]s first has this loss.", document.Printable(s.reached)),
+			"Trials that never reach the target count with their whole cost.", seedIntervals+".")
+		if first := leastFirst(s.Reaches); first < lateFirst {
+			d.Say(fmt.Sprintf("The loss of %s first has its final value after %.0f%% of the trial, because it rises "+
+				"again or is noisy, so the shares say little.", document.Printable(s.reached), 100*first))
+		}
 	}
 	d.Head("trials")
 	d.Show(trialTable(s.SweepOutcome))
+}
+
+// lateFirst is the share of a trial's device time after which the reference should first have its final loss.
+const lateFirst = 0.8
+
+// leastFirst returns the least share of the trials of a reference after which it first has its final loss.
+func leastFirst(list []runs.Reach) float64 {
+	least := 1.0
+	for _, r := range list {
+		least = min(least, r.First)
+	}
+	return least
 }
 
 // writeSweep adds a line per case, the meaning of its differences, and how arms were made.
@@ -146,6 +162,9 @@ func sweepRemarks(o *runs.SweepOutcome) (lines []string) {
 		lines = append(lines, fewSeeds)
 	}
 	if text := differencesText(o); text != "" {
+		lines = append(lines, text)
+	}
+	if text := equalText(o); text != "" {
 		lines = append(lines, text)
 	}
 	if text := verdictText(o); text != "" {

@@ -35,10 +35,31 @@ func (r *Run) ColumnSettings() map[string]string {
 	if digest := r.Manifest.DatasetSHA256; digest != "" { // the configuration has only its name
 		all["(images)"] = document.ShortDigest(digest)
 	}
+	if plan, err := ReadSweepPlan(r.Files, r.Path); r.Kind == SweepKind && err == nil {
+		all["(cases)"] = plan.casesText()
+	}
 	if r.Settings == nil { // only its path identifies a table outside of a run
 		all["(folder)"] = r.Path
 	}
 	return all
+}
+
+// casesText identifies the cases of a sweep with their settings: with a few settings by their text, and otherwise by a
+// digest.
+func (p *SweepPlan) casesText() string {
+	const most = 80
+	var parts []string
+	for _, c := range p.Reported() {
+		text := strings.Join(c.Set, ", ")
+		if text != c.Name {
+			text = c.Name + ": " + text
+		}
+		parts = append(parts, strings.TrimSuffix(text, ": "))
+	}
+	if text := strings.Join(parts, "; "); len(text) <= most {
+		return text
+	}
+	return fmt.Sprintf("%d cases, %s", len(parts), document.ShortDigest(DigestOfTexts(parts...)))
 }
 
 // Fingerprint returns a string that identifies the column of a comparison to which a run with these settings belongs.

@@ -13,9 +13,9 @@ import (
 )
 
 // Reach compares the costs of two cases of a sweep. For each seed, it compares the costs at which the trials of the two
-// cases reach the same validation loss: the final loss of the second case's trial. The first trial's cost is divided by
-// the second trial's cost. If the first trial never reaches the loss, its whole cost counts, so Time and FLOP are
-// underestimates.
+// cases first reach the same validation loss: the final loss of the second case's trial. The first trial's cost is
+// divided by the second trial's cost until this loss. If the first trial never reaches the loss, its whole cost counts,
+// so Time and FLOP are underestimates.
 type Reach struct {
 	Case    string         `json:"case"`        // name of the case
 	Of      string         `json:"of"`          // name of the case whose loss is to be reached
@@ -24,6 +24,8 @@ type Reach struct {
 	Time    stat.OverSeeds `json:"device_time"` // fraction of the device time
 	FLOP    stat.OverSeeds `json:"flop"`        // fraction of the floating-point operations
 	Loss    stat.OverSeeds `json:"difference"`  // difference between the final validation losses in nats
+	// mean fraction of the device time of the second case's trials after which they first have their final losses
+	First float64 `json:"first"`
 }
 
 // curve is the validation loss of a job after each epoch, and the cost so far. The elapsed time ends with an epoch.
@@ -139,7 +141,7 @@ func (r *Run) addCurves(curves map[string]curve, c *CaseOutcome) (err error) {
 
 func reachOf(c, base *CaseOutcome, curves map[string]curve) Reach {
 	r := Reach{Case: c.Name, Of: base.Name}
-	var times, flops, losses []float64
+	var times, flops, losses, firsts []float64
 	for _, t := range c.Trials {
 		for _, other := range base.Trials {
 			if other.Seed != t.Seed {
@@ -150,6 +152,7 @@ func reachOf(c, base *CaseOutcome, curves map[string]curve) Reach {
 			flop, _ := own.until(theirs.last(), own.flop)
 			theirTime, _ := theirs.until(theirs.last(), theirs.time)
 			theirFLOP, _ := theirs.until(theirs.last(), theirs.flop)
+			firsts = append(firsts, theirTime/theirs.time[len(theirs.time)-1])
 			times, flops, losses = append(times, time/theirTime), append(flops, flop/theirFLOP),
 				append(losses, own.last()-theirs.last())
 			r.Trials++
@@ -159,7 +162,7 @@ func reachOf(c, base *CaseOutcome, curves map[string]curve) Reach {
 		}
 	}
 	r.Time, r.FLOP = stat.NewOverSeeds(times, 0.05, stat.FromZero), stat.NewOverSeeds(flops, 0.05, stat.FromZero)
-	r.Loss = stat.NewOverSeeds(losses, 0.05, stat.Unbounded)
+	r.Loss, r.First = stat.NewOverSeeds(losses, 0.05, stat.Unbounded), stat.Mean(firsts)
 	return r
 }
 
