@@ -46,7 +46,8 @@ func (s *sweepDetail) write(d *document.Document) {
 		d.Show(reachTable(s.Reaches))
 		d.Say(fmt.Sprintf("The target is the final validation loss of the trial of %s with the same seed and swept "+
 			"values. The table has the cost until the loss is first as low as the target, interpolated between "+
-			"epochs, as a share of the cost at which the trial of %[1]s first has this loss.", document.Printable(s.reached)),
+			"epochs, as a share of the cost at which the trial of %[1]s first has this loss.",
+			document.Printable(s.reached)),
 			"Trials that never reach the target count with their whole cost.", seedIntervals+".")
 		if first := leastFirst(s.Reaches); first < lateFirst {
 			d.Say(fmt.Sprintf("The loss of %s first has its final value after %.0f%% of the trial, because it rises "+
