@@ -7,6 +7,7 @@ import (
 	"graft/dataset"
 	"graft/internal/decode"
 	"graft/internal/files"
+	"graft/internal/words"
 	"graft/model"
 	"graft/trainer"
 )
@@ -42,6 +43,7 @@ func (j *Job) compare(fsys files.FS, r *decode.Reading) {
 			r.Blame("data.path", err.Error())
 		}
 	}
+	j.compareImages(facts.Shape, r)
 	if len(facts.Shape) > 0 {
 		if err := trainer.Takes(n, j.Data.Kind, facts.Shape, tokens); err != nil {
 			r.Blame(key, err.Error())
@@ -62,6 +64,23 @@ func (j *Job) compare(fsys files.FS, r *decode.Reading) {
 			key = "network.classes"
 		}
 		r.Blame(key, err.Error())
+	}
+}
+
+// compareImages reports options that do not fit images of a shape: channels, height and width.
+func (j *Job) compareImages(shape []int, r *decode.Reading) {
+	if len(shape) != 3 {
+		return
+	}
+	if pad, most := j.Train.Augment.Pad, min(shape[1], shape[2])-1; pad > most {
+		r.Blame("augment.pad", fmt.Sprintf("pad is %d, but images have %d x %d pixels; expected at most %d", pad,
+			shape[1], shape[2], most))
+	}
+	for key, n := range map[string]int{"mean": len(j.Data.Mean), "deviation": len(j.Data.Deviation)} {
+		if n > 1 && n != shape[0] {
+			r.Blame("data."+key, fmt.Sprintf("%s has %d values, but images have %s; expected one value, or one per "+
+				"channel", key, n, words.Plural(shape[0], "channel")))
+		}
 	}
 }
 

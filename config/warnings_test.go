@@ -229,3 +229,16 @@ func readJob(t *testing.T, set ...string) (*Job, error) {
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	return ReadJob(files.OS{}, path, set)
 }
+
+// Options that do not fit the images are faults: a shift by the whole image, and statistics of other channels.
+func TestImagesAreCompared(t *testing.T) {
+	for set, says := range map[string]string{
+		"augment.pad=32":        "pad is 32, but images have 32 x 32 pixels; expected at most 31",
+		"data.mean=[0.5,0.5]":   "mean has 2 values, but images have 3 channels; expected one value, or one per",
+		"data.deviation=[1, 1]": "deviation has 2 values, but images have 3 channels",
+	} {
+		_, err := ReadJob(files.OS{}, "", []string{set})
+		assert.ErrorContains(t, err, says)
+	}
+	must(ReadJob(files.OS{}, "", []string{"augment.pad=31", "data.mean=[0.5]", "data.deviation=[1, 1, 1]"}))
+}

@@ -38,6 +38,8 @@ func TestPoliciesWithGainsDecideAsInTheirTable(t *testing.T) {
 
 	table, err := tables.Read(files.OS{}, filepath.Join("scenario", "table"))
 	require.NoError(t, err)
+	require.Equal(t, done(t, "evaluate", "--policy", "policy", "--table", "scenario/table", "--quiet").stdout,
+		done(t, "evaluate", "--policy", "policy", "--table", "scenario", "--quiet").stdout, "the run has one table")
 	made := decisions(t, "job")
 	require.Len(t, made, 2)
 	record := table.Find(made[0].Action, made[1].Action)

@@ -198,10 +198,20 @@ func eventTable(r *train.Result) *document.Table {
 		} else if n.Processes > 0 {
 			what = fmt.Sprintf("%d of %d devices", n.Processes, n.Devices)
 		}
-		events.Add(n.Time.Seconds(), n.Event, what, n.Parameters, n.Accuracy, accuracyAfter(r, n),
+		events.Add(n.Time.Seconds(), n.Event, what, n.Parameters, accuracyBefore(r, n), accuracyAfter(r, n),
 			document.DurationText(n.Took))
 	}
 	return events
+}
+
+// accuracyBefore returns the accuracy at the last evaluation; nil if there was none.
+func accuracyBefore(r *train.Result, n trainer.Note) *float64 {
+	for _, row := range r.Epochs {
+		if row.Time <= n.Time {
+			return &n.Accuracy
+		}
+	}
+	return nil
 }
 
 // accuracyAfter returns the accuracy at the next evaluation.

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"graft/internal/files"
 	"graft/model"
@@ -25,9 +26,13 @@ var forms []*Form
 func RegisterForm(f *Form) { forms = append(forms, f) }
 
 // ReadFolder reads the table of a folder in any format, and the initial network of its sequences. The callback named
-// creates a network from its name. The returned form is nil for graft's own tables.
+// creates a network from its name. The returned form is nil for graft's own tables. The run folder of a simulation
+// contains its table in the folder "table".
 func ReadFolder(fsys files.FS, folder string, named func(files.FS, string) (*model.Network, error)) (*Table,
 	*model.Network, *Form, error) {
+	if inner := filepath.Join(folder, "table"); exists(fsys, filepath.Join(inner, scenarioName)) {
+		folder = inner
+	}
 	for _, f := range forms {
 		has, err := f.Has(fsys, folder)
 		if err != nil {
@@ -52,4 +57,9 @@ func ReadFolder(fsys files.FS, folder string, named func(files.FS, string) (*mod
 		return nil, nil, nil, fmt.Errorf("read table %s: %w", folder, err)
 	}
 	return t, n, nil, nil
+}
+
+func exists(fsys files.FS, path string) bool {
+	_, err := fsys.Stat(path)
+	return err == nil
 }
