@@ -46,7 +46,7 @@ type Job struct {
 type running struct {
 	order   int64         // position in the order of starts
 	since   int64         // second up to which work is counted
-	delayed bool          // since is the end of a restart delay, during which it holds its devices
+	spots   int64         // second up to which it waits for spot jobs; a restart delay until since may follow
 	saved   float64       // remaining work in the last saved state
 	end     int64         // second at which it will end
 	ending  events.Handle // its end on the pool's agenda

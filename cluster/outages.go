@@ -300,7 +300,7 @@ func (p *Pool) shrink(j *Job, name int, lost float64, delay int64) {
 // delay lets a settled job continue its work at a second, with its devices.
 func (p *Pool) delay(j *Job, until int64) {
 	if more := until - j.running.since; more > 0 {
-		j.running.since, j.running.delayed = until, true
+		j.running.since = until
 		j.loses().Delay += more
 	}
 }

@@ -204,7 +204,7 @@ func (p *Pool) begin(j *Job, gpus int, host *Job) (hostRate float64) {
 	j.GPUs = gpus
 	p.given(j)
 	r := p.state()
-	*r = running{order: p.starts, since: from, saved: j.work, partner: host, before: p.last}
+	*r = running{order: p.starts, since: from, spots: from, saved: j.work, partner: host, before: p.last}
 	j.running = r
 	p.beginLimit(j, from)
 	p.onType(j)
@@ -333,13 +333,12 @@ func (p *Pool) wait(j *Job) {
 // stop removes a job from the running jobs and from its devices.
 func (p *Pool) stop(j *Job) {
 	r := j.running
-	switch left := r.since - p.Now(); {
-	case left <= 0:
-	case r.delayed:
-		j.loses().Delay -= left
-	default: // spot jobs still use its devices
-		j.Queue -= left
-		if j.Start == r.since {
+	if rest := r.since - max(r.spots, p.Now()); rest > 0 {
+		j.loses().Delay -= rest
+	}
+	if rest := r.spots - p.Now(); rest > 0 { // spot jobs still use its devices
+		j.Queue -= rest
+		if j.Start == r.spots {
 			j.Start = Never
 		}
 	}
@@ -424,7 +423,7 @@ func (p *Pool) Resize(j *Job, gpus int) bool {
 		from := max(j.running.since, p.Now()+p.spots.delay(j))
 		if from > j.running.since { // it waits for spot jobs, beyond a restart delay
 			j.Queue += from - j.running.since
-			j.running.since, j.running.delayed = from, false
+			j.running.since, j.running.spots = from, from
 		}
 		rate, _ := p.rates(j)
 		p.setRate(j, rate)

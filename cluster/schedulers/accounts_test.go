@@ -147,3 +147,15 @@ func TestSlowdownOfTimedOutJobs(t *testing.T) {
 	var z cluster.Summarizer
 	require.InDelta(t, (1+6490/500.)/2, z.Summarize(o.Jobs).Slowdown, 0.01)
 }
+
+// A job that waits for spot jobs, and then for a restart delay, counts each wait once if another job preempts it.
+func TestWaitsForSpotJobsAndRestartsAreSeparate(t *testing.T) {
+	o := accounted(t, "srtf", cluster.Study{VCs: oneCluster(2), Spot: &cluster.Spot{Notice: 600},
+		Jobs: []trace.Job{{ID: "s", GPUs: 16, Duration: 5000, Spot: true},
+			{ID: "a", Submit: 100, GPUs: 16, Duration: 1000}, {ID: "b", Submit: 120, GPUs: 16, Duration: 10}},
+		Failures: &cluster.Failures{Shrink: true, Restart: 590, Pools: map[string]failures.Schedule{
+			"a": {Listed: []failures.Outage{{Node: 1, From: 115, To: 118}}}}}})
+	a := o.Jobs[1]
+	require.GreaterOrEqual(t, a.Lost().Delay, int64(0))
+	require.Equal(t, a.End-a.Trace.Submit, a.Queue+a.Lost().Delay+1000+40, "it repeats 40 s after its preemption")
+}
