@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"graft/config"
@@ -21,6 +22,9 @@ func casesOf(env *app.Env, o Options) ([]config.Case, error) {
 	if err != nil {
 		return nil, failure.With(failure.Usage, err)
 	}
+	if err := sweptOnce(grid[0].Set, o.Set, "option \"set\""); err != nil {
+		return nil, err
+	}
 	if o.Cases == "" {
 		if len(o.Sweep) == 0 {
 			grid[0].Name = config.AsGiven
@@ -34,11 +38,31 @@ func casesOf(env *app.Env, o Options) ([]config.Case, error) {
 	if len(o.Sweep) == 0 {
 		return named, nil
 	}
+	for _, c := range named {
+		if err := sweptOnce(grid[0].Set, c.Set, "case "+c.Name); err != nil {
+			return nil, err
+		}
+	}
 	if len(named)*len(grid) > config.MostTrials {
 		return nil, failure.Usagef("%d cases and %d combinations of option \"sweep\" give too many trials; "+
 			"the maximum is %d trials", len(named), len(grid), config.MostTrials)
 	}
 	return config.CombineCases(named, grid), nil
+}
+
+// sweptOnce returns an error if a swept key is also assigned elsewhere, because the sweep would replace the value.
+func sweptOnce(swept, others []string, where string) error {
+	keyOf := func(set string) string {
+		key, _, _ := strings.Cut(set, "=")
+		return strings.TrimSpace(key)
+	}
+	for _, set := range swept {
+		same := func(other string) bool { return keyOf(other) == keyOf(set) }
+		if slices.ContainsFunc(others, same) {
+			return failure.Usagef("%s is swept, but %s sets it too; remove one of them", keyOf(set), where)
+		}
+	}
+	return nil
 }
 
 // planCases checks all cases, and plans their trials.

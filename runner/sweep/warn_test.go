@@ -3,6 +3,8 @@ package sweep_test
 import (
 	"context"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,6 +25,9 @@ func TestSweepsOfFreeBatchesWarn(t *testing.T) {
 	o := smallest(filepath.Join(t.TempDir(), "run"))
 	o.Sweep = []string{"train.batch=10,20"}
 	_, err := sweep.Run(context.Background(), env, "", o)
+	require.ErrorContains(t, err, `train.batch is swept, but option "set" sets it too; remove one of them`)
+	o.Set = slices.DeleteFunc(o.Set, func(set string) bool { return strings.HasPrefix(set, "train.batch=") })
+	_, err = sweep.Run(context.Background(), env, "", o)
 	require.NoError(t, err)
 	require.Equal(t, 1, logs.Filter(func(e observer.LoggedEntry) bool {
 		return e.Message == "the profile steady charges nothing for larger batches, "+
