@@ -230,9 +230,10 @@ func readJob(t *testing.T, set ...string) (*Job, error) {
 	return ReadJob(files.OS{}, path, set)
 }
 
-// Options that do not fit the images are faults: a shift by the whole image, and statistics of other channels.
-func TestImagesAreCompared(t *testing.T) {
+// Options that no job can have are faults: too many devices, a shift by the whole image, statistics of other channels.
+func TestImagesAndDevicesAreCompared(t *testing.T) {
 	for set, says := range map[string]string{
+		"time.devices=65537":    "devices is 65537; must be between 0 and 65536",
 		"augment.pad=32":        "pad is 32, but images have 32 x 32 pixels; expected at most 31",
 		"data.mean=[0.5,0.5]":   "mean has 2 values, but images have 3 channels; expected one value, or one per",
 		"data.deviation=[1, 1]": "deviation has 2 values, but images have 3 channels",

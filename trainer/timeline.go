@@ -38,13 +38,17 @@ type Timeline struct {
 // First returns the number of devices at the start.
 func (t Timeline) First() int { return max(1, t.Devices) }
 
+// MostDevices limits the devices of a job. With more, a step would take no time on a virtual clock.
+const MostDevices = 1 << 16
+
 // Validate returns an error that lists every invalid value.
 func (t Timeline) Validate() error {
 	var faults validate.Faults
 	faults.When(t.Budget <= 0, "budget is %v; must be more than 0", t.Budget)
 	faults.When(t.Start < 0 || t.Start > t.Budget && t.Budget > 0,
 		"start is %v; must be within the budget of %v", t.Start, t.Budget)
-	faults.When(t.Devices < 0, "devices is %d; must be at least 0 (default: 1)", t.Devices)
+	faults.When(t.Devices < 0 || t.Devices > MostDevices, "devices is %d; must be between 0 and %d (default: 1)",
+		t.Devices, MostDevices)
 	for k, e := range t.Events {
 		switch {
 		case e.Change != Up && e.Change != Down:
@@ -56,8 +60,9 @@ func (t Timeline) Validate() error {
 				k-1, t.Events[k-1].At))
 		case k > 0 && e == t.Events[k-1] && e.Devices > 0:
 			faults = append(faults, fmt.Errorf("event %d is a duplicate of event %d; remove one of them", k, k-1))
-		case e.Devices < 0:
-			faults = append(faults, fmt.Errorf("event %d has %d devices; must be at least 0", k, e.Devices))
+		case e.Devices < 0 || e.Devices > MostDevices:
+			faults = append(faults, fmt.Errorf("event %d has %d devices; must be between 0 and %d", k, e.Devices,
+				MostDevices))
 		}
 	}
 	return errors.Join(faults...)

@@ -18,9 +18,6 @@ const changeRemedy = `send an object such as {"change": "up", "devices": 2}`
 // changeKeys are the keys of that object.
 var changeKeys = []string{"change", "devices"}
 
-// mostDevices limits the devices of a job. With more, a step would take no time on a virtual clock.
-const mostDevices = 1 << 16
-
 // parseChange reads a requested change. Zero devices let the job choose their number; without a change the new number
 // determines it.
 func parseChange(body []byte) (c trainer.Change, devices int, refused *listen.Refusal) {
@@ -94,9 +91,9 @@ func changeOf(raw json.RawMessage) (trainer.Change, *listen.Refusal) {
 
 func devicesOf(raw json.RawMessage) (int, *listen.Refusal) {
 	n, err := strconv.Atoi(string(raw))
-	if err != nil || n < 1 || n > mostDevices {
+	if err != nil || n < 1 || n > trainer.MostDevices {
 		return 0, bad("set the new number of devices", "devices is %s; expected a whole number from 1 to %d",
-			shown(raw), mostDevices)
+			shown(raw), trainer.MostDevices)
 	}
 	return n, nil
 }

@@ -89,7 +89,7 @@ func FuzzParseChange(f *testing.F) {
 		}
 		require.True(t, json.Valid(body))
 		require.Contains(t, []trainer.Change{trainer.Same, trainer.Up, trainer.Down}, change)
-		require.True(t, devices == 0 && change != trainer.Same || devices >= 1 && devices <= mostDevices)
+		require.True(t, devices == 0 && change != trainer.Same || devices >= 1 && devices <= trainer.MostDevices)
 		var object map[string]any
 		require.NoError(t, json.Unmarshal(body, &object))
 		want := map[string]any{}
