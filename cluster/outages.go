@@ -188,9 +188,9 @@ func (o *outages) balance(e *engine, name int, served bool) {
 	}
 }
 
-// mostRestarts is the number of restarts of a job after which a simulation fails: without checkpoints, a long job may
-// never reach its end.
-const mostRestarts = 10_000
+// mostFailures is the number of failures of a job after which a simulation fails: without checkpoints, or if it repeats
+// work each time that it shrinks and grows, a long job may never reach its end.
+const mostFailures = 10_000
 
 // fail stops or shrinks the jobs on a node that fails. It returns their number.
 func (o *outages) fail(e *engine, name int) int {
@@ -198,7 +198,10 @@ func (o *outages) fail(e *engine, name int) int {
 	for _, j := range jobs {
 		lost := e.pool.unsaved(j, o.Checkpoint)
 		l := j.loses()
-		l.Failures++
+		if l.Failures++; l.Failures > mostFailures {
+			e.pool.fail("failures hit job %s %d times, and its work left is %.0f s; set a checkpoint interval that is "+
+				"shorter than the time between failures, or give all outages an end", j.Trace.ID, mostFailures, j.work)
+		}
 		l.Work += lost
 		if sched, can := e.sched.(Shrinker); can && o.Shrink && !j.fixed && j.Partner() == nil && len(j.Nodes) > 1 {
 			e.pool.shrink(j, name, lost, o.Restart)
@@ -206,11 +209,7 @@ func (o *outages) fail(e *engine, name int) int {
 			continue
 		}
 		l.Delay += o.Restart
-		if l.Restarts++; l.Restarts > mostRestarts {
-			e.pool.fail("failures stopped job %s %d times, and its work left is %.0f s; set a checkpoint interval "+
-				"that is "+
-				"shorter than the time between failures, or give all outages an end", j.Trace.ID, mostRestarts, j.work)
-		}
+		l.Restarts++
 		e.pool.interrupt(j, lost, "fail")
 		e.sched.Ended(j)
 		if o.Restart == 0 {

@@ -159,3 +159,18 @@ func TestWaitsForSpotJobsAndRestartsAreSeparate(t *testing.T) {
 	require.GreaterOrEqual(t, a.Lost().Delay, int64(0))
 	require.Equal(t, a.End-a.Trace.Submit, a.Queue+a.Lost().Delay+1000+40, "it repeats 40 s after its preemption")
 }
+
+// A simulation ends with an error if a job shrinks and grows so often that it repeats more work than it does.
+func TestJobsThatNeverEndAreAnError(t *testing.T) {
+	fair, err := Named("fair")
+	require.NoError(t, err)
+	var often []failures.Outage
+	for k := range 4 {
+		often = append(often, failures.Outage{Node: k, From: int64(60 * k), To: int64(60*k + 10)})
+	}
+	study := cluster.Study{VCs: oneCluster(4), Jobs: []trace.Job{{ID: "1", VC: "a", GPUs: 32, Duration: 20_000}},
+		Failures: &cluster.Failures{Shrink: true, Pools: map[string]failures.Schedule{
+			"a": {Failures: often, Period: 240}}}}
+	_, err = study.Run(t.Context(), fair, cluster.Options{})
+	require.ErrorContains(t, err, "failures hit job 1 10000 times, and its work left is")
+}

@@ -400,7 +400,7 @@ func TestEndlessFailuresAreErrors(t *testing.T) {
 	study := cluster.Study{VCs: []trace.VC{{Name: "a", Nodes: 1}}, Jobs: []trace.Job{{ID: "j", VC: "a", GPUs: 1,
 		Duration: 100}}}
 	for want, s := range map[string]failures.Schedule{
-		"failures stopped job j 10000 times, and its work left is": {Failures: []failures.Outage{{From: 50, To: 51}},
+		"failures hit job j 10000 times, and its work left is": {Failures: []failures.Outage{{From: 50, To: 51}},
 			Period: 60},
 		"1 jobs are waiting that never find enough nodes in service at the same " +
 			"time": {Listed: []failures.Outage{{From: 3,
