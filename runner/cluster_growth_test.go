@@ -106,6 +106,13 @@ func TestClusterWithFixedJobs(t *testing.T) {
 
 	fails(t, failure.Configuration, "resizing selects jobs that can be resized, but no scheduler resizes jobs; add "+
 		"the scheduler fair or offers", "cluster", "run", "cluster.toml", "--scheduler", "fifo", "--quiet")
+	write(t, "more.csv", "id,submit [s],duration [s],gpus\n1,0,8000,16\n2,100,4000,8\n3,200,9000,4\n")
+	shown = must(t, "cluster run cluster.toml --set workload.traces=[\"jobs.csv\",\"more.csv\"] --out two")
+	require.Contains(t, shown, "Brackets hold 95% intervals over workloads and seeds.")
+	for _, c := range readStudy(t, "two").Changes {
+		require.Equal(t, 6, c.Change.N, "two traces, three seeds")
+	}
+
 	shrinking := []string{"cluster", "run", "cluster.toml", "--quiet", "--set", "failures.on_failure=shrink", "--set",
 		"failures.outages=[{node=0, from_seconds=500, to_seconds=600}]", "--scheduler"}
 	fails(t, failure.Configuration, "no scheduler resizes jobs", append(shrinking, "tiresias")...)

@@ -1,8 +1,6 @@
 package curves
 
 import (
-	"hash/fnv"
-	"math/rand/v2"
 	"strconv"
 
 	"graft/cluster"
@@ -98,9 +96,7 @@ type plan struct {
 }
 
 func (l *Learner) begin(j *cluster.Job) state {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(j.Trace.ID)) // never fails
-	draws := rand.New(rand.NewPCG(l.seed, h.Sum64()))
+	draws := j.Trace.Draws(l.seed)
 	s := state{curve: l.curves[draws.IntN(len(l.curves))], budget: j.Remaining(), work: j.Remaining()}
 	s.grows = draws.Float64() < l.share && l.Accepts(j.Trace)
 	s.believed, s.error = l.Population.believed(s.curve), s.curve.Chance

@@ -1,6 +1,7 @@
 package rigid
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,10 +25,7 @@ func (o *Options) aliases() (map[string]string, error) {
 		faults.When(of[name] != "", "vc_aliases has the name %.40q twice; remove one", name)
 		of[name] = vc
 	}
-	if len(faults) > 0 {
-		return nil, faults[0]
-	}
-	return of, nil
+	return of, errors.Join(faults...)
 }
 
 // rename moves the jobs of other names to their virtual clusters.
@@ -39,8 +37,8 @@ func (s *inputs) rename(jobs []trace.Job) error {
 	isVC := func(name string) bool {
 		return slices.ContainsFunc(s.base.VCs, func(vc trace.VC) bool { return vc.Name == name })
 	}
-	for name, vc := range of {
-		if s.undivided || !isVC(vc) || isVC(name) {
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		if vc := of[name]; s.undivided || !isVC(vc) || isVC(name) {
 			return failure.With(failure.Configuration, fmt.Errorf("vc_aliases has %q, but the virtual clusters are "+
 				"%s; expected another name and one of them", name+"="+vc, s.vcNames()))
 		}

@@ -3,8 +3,6 @@ package rigid
 import (
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -56,9 +54,7 @@ func (o *Resizing) resizable(share float64, seed uint64) func(j *trace.Job) bool
 		return nil
 	}
 	return func(j *trace.Job) bool {
-		h := fnv.New64a()
-		_, _ = h.Write([]byte(j.ID)) // never fails
-		return rand.New(rand.NewPCG(seed^resizingStream, h.Sum64())).Float64() < share && o.Accepts(j)
+		return j.Draws(seed^resizingStream).Float64() < share && o.Accepts(j)
 	}
 }
 

@@ -63,13 +63,13 @@ func (j *Job) changes(at, from side) (list []PointChange) {
 }
 
 // change returns the mean of the differences with its interval: over seeds or, for several workloads, over workloads
-// and seeds, which are crossed.
+// and seeds, which are crossed. There is no interval if a simulation lacks the metric.
 func (j *Job) change(at, from side, key string, differences []float64) stat.OverSeeds {
 	if len(j.Plan.Workloads) == 1 {
 		return stat.NewOverSeeds(differences, missProbability, stat.Unbounded)
 	}
+	s := stat.OverSeeds{N: len(differences), Mean: stat.Mean(differences)}
 	i := stat.CrossedDifference(j.table(at.point, at.scheduler, key), j.table(from.point, from.scheduler, key))
-	s := stat.OverSeeds{N: len(differences), Mean: i.Mean}
 	if !math.IsNaN(i.Low) && !math.IsNaN(i.High) && len(differences) >= stat.FewestSeeds {
 		s.Low, s.High = &i.Low, &i.High
 	}

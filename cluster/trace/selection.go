@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -43,6 +45,14 @@ func (s *Selection) Accepts(j *Job) bool {
 		float64(j.Duration+j.dropped()) >= secondsOfHour*s.MinHours && j.GPUs >= s.MinGPUs
 }
 
+// Draws returns random numbers of a job, which do not depend on other jobs or on the scheduler.
+func (job *Job) Draws(seed uint64) *rand.Rand {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(job.ID)) // never fails
+	return rand.New(rand.NewPCG(seed, h.Sum64()))
+}
+
+// dropped returns the run time of earlier starts that a replay left out of the duration, in seconds.
 func (job *Job) dropped() int64 {
 	if job.History == nil {
 		return 0
