@@ -130,7 +130,7 @@ func (s *simulations) sharesGPUs() bool {
 // whoResizes describes the jobs that can be resized.
 func (s *simulations) whoResizes() string {
 	o := &s.Resizing
-	who := "every job"
+	who := "the jobs"
 	if o.Selects() {
 		who = fmt.Sprintf("%s (%s)", words.Plural(s.selected(&o.Selection), "job"), &o.Selection)
 	}
