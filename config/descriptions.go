@@ -366,9 +366,10 @@ var descriptions = map[string]string{
 	"graft/cluster/rigid.File.Cluster":        "Nodes, and the part of the trace to simulate.",
 	"graft/cluster/rigid.File.Failures":       "Simulated failures and drains of nodes, and their effects on jobs.",
 	"graft/cluster/rigid.File.Growth":         "Learning curves of jobs whose networks grow.",
+	"graft/cluster/rigid.File.Learn":          "Learning of a scheduler with 'graft learn'.",
 	"graft/cluster/rigid.File.Live":           "Jobs of the trace for which graft trains a network.",
 	"graft/cluster/rigid.File.Resizing":       "Jobs whose number of GPUs can change. Without the section, all jobs.",
-	"graft/cluster/rigid.File.Run":            "Output folder of the run.",
+	"graft/cluster/rigid.File.Run":            "Seeds for 'graft learn', and the run folder for every command.",
 	"graft/cluster/rigid.File.Schedule":       "Schedulers to compare, and their duration estimates.",
 	"graft/cluster/rigid.File.Training":       "Step times of jobs, computed from networks and a device profile.",
 	"graft/cluster/rigid.File.Workload":       "Cluster traces in any format that 'graft trace describe' reads.",
@@ -380,7 +381,11 @@ var descriptions = map[string]string{
 		"lists them.",
 	"graft/cluster/rigid.GPUType.PerNode": "Number of GPUs per node of this type, at most 64. Zero means the number " +
 		"in cluster.vc_file or, if the file has none, cluster.gpus_per_node.",
-	"graft/cluster/rigid.GPUType.Speed": "Speed of jobs on this type relative to the other types. Zero means 1.",
+	"graft/cluster/rigid.GPUType.Speed":    "Speed of jobs on this type relative to the other types. Zero means 1.",
+	"graft/cluster/rigid.Learn.Jobs":       "Number of jobs per workload. Zero means 100.",
+	"graft/cluster/rigid.Learn.TrainCount": "Number of training workloads, the earliest ones. Zero means 32.",
+	"graft/cluster/rigid.Learn.ValidationCount": "Number of validation workloads, which follow the training " +
+		"workloads. Zero means 8.",
 	"graft/cluster/rigid.Options.Aliases": "Virtual clusters of jobs with other names in the trace, each as NAME=VC. " +
 		"For example, \"debug=gpu\" runs the jobs of partition debug on the nodes of gpu. Requires vc_file, or " +
 		"vc_config.csv in the folder cluster.data.",

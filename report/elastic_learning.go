@@ -52,9 +52,9 @@ func writeElasticLearning(o *runs.ElasticLearningOutcome, d *document.Document) 
 	if o.Bound == 0 {
 		bound = ""
 	}
-	d.Say(fmt.Sprintf("%s on the %s, which also selected the best schedulers; "+
-		"%s compares them on workloads that no learner uses.%s The best seed is %d.",
-		measure(o.Unit), words.Plural(o.Choose, "validation workload"), comparedBy(o.Unit), bound, o.Best))
+	remark := cmp.Or(o.Remark, comparedBy(o.Unit)+" compares them on workloads that no learner uses.")
+	d.Say(fmt.Sprintf("%s on the %s, which also selected the best schedulers; %s%s The best seed is %d.",
+		measure(o.Unit), words.Plural(o.Choose, "validation workload"), remark, bound, o.Best))
 }
 
 // measure names the quantity of a unit.

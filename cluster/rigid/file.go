@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"graft/cluster"
 	"graft/cluster/curves"
@@ -22,6 +24,8 @@ import (
 	"graft/internal/failure"
 	"graft/internal/files"
 	"graft/internal/words"
+	"graft/learn"
+	"graft/learn/candidates"
 )
 
 // World returns the description of the rigid-job simulator for 'graft cluster'.
@@ -103,15 +107,26 @@ type File struct {
 	Growth             curves.Options   // Learning curves of jobs whose networks grow.
 	Failures           failures.Options // Simulated failures and drains of nodes, and their effects on jobs.
 	Live               live.Options     // Jobs of the trace for which graft trains a network.
-	Run                study.RunOptions // Output folder of the run.
+	Learn              Learn            // Learning of a scheduler with 'graft learn'.
+	Run                learn.RunOptions // Seeds for 'graft learn', and the run folder for every command.
 
 	study.Sources `config:"-"`
 	names         []string
 	readers       readers
+	fsys          files.FS
+	candidates    []Scheduler // schedulers of the file
+	learned       sync.Once
+	lessons       *lessons
+	lessonsErr    error
 }
 
 // New returns an empty file, before EnsureDefaults.
-func New() *File { return &File{} }
+// The defaults for learning are larger than in
+// other worlds, since an episode takes only milliseconds.
+func New() *File {
+	return &File{Learn: Learn{Options: candidates.Options{Lessons: 64, Rounds: 100, Every: 4, Patience: 8, Rate: 1e-3}},
+		Run: learn.RunOptions{Seed: 1, Every: 4}}
+}
 
 // EnsureDefaults fills in defaults.
 func (f *File) EnsureDefaults() {
@@ -121,13 +136,15 @@ func (f *File) EnsureDefaults() {
 	f.Growth.EnsureDefaults()
 	f.Resizing.EnsureDefaults()
 	f.Training.EnsureDefaults()
+	f.Learn.EnsureDefaults()
+	f.Run.EnsureDefaults()
 }
 
 // Validate returns an error that lists every invalid option.
 func (f *File) Validate() error {
 	return errors.Join(f.Cluster.Validate(), f.Schedule.Validate(), f.Training.Validate(), f.Options.Validate(),
 		f.Failures.Validate(), f.Live.Validate(), f.Growth.Validate(), f.together(), f.validateTypes(),
-		f.validateSpot(), f.validateResizing())
+		f.validateSpot(), f.validateResizing(), f.Learn.Validate(), f.Run.Validate())
 }
 
 // together returns an error for sections that exclude each other.
@@ -154,17 +171,53 @@ func (f *File) Shared() study.Shared {
 
 // Check derives the names of the workloads. It does not read the traces, which may be large; [study.Study.Prepare]
 // reads them.
-func (f *File) Check(_ files.FS, r *decode.Reading) {
+func (f *File) Check(fsys files.FS, r *decode.Reading) {
+	f.fsys = fsys
 	if len(f.Workload.Traces) == 0 {
 		r.Blame("workload.traces", "traces is missing; name a trace file, "+
 			"or create one with 'graft trace generate'")
 		return
 	}
 	f.names = f.Workload.Names(r)
+	f.findSchedulers(fsys, r)
 }
 
-// Contents writes nothing, because the plan already contains the digest of the input files.
-func (f *File) Contents(io.Writer) {}
+// findSchedulers reads the learned schedulers. Other paths are programs.
+func (f *File) findSchedulers(fsys files.FS, r *decode.Reading) {
+	f.candidates = nil
+	for k, name := range f.Schedule.Schedulers {
+		if !f.isLearned(fsys, name) {
+			p, _ := f.Options.Named(name) // validated, or a program that Prepare tries
+			f.candidates = append(f.candidates, Scheduler{Kind: p})
+			continue
+		}
+		l, err := ReadScheduler(fsys, name)
+		if err != nil {
+			r.Blame("schedule.schedulers", err.Error(), k)
+			return
+		}
+		f.candidates = append(f.candidates, l)
+	}
+}
+
+// isLearned reports whether the name of a scheduler is the path of a learned scheduler: of a folder, or of a file of
+// weights.
+func (f *File) isLearned(fsys files.FS, name string) bool {
+	if !study.IsPath(name) {
+		return false
+	}
+	info, err := fsys.Stat(name)
+	return err == nil && info.IsDir() || filepath.Ext(name) == study.WeightExtension
+}
+
+// Contents writes the digests of learned schedulers. The plan already contains the digest of the other input files.
+func (f *File) Contents(w io.Writer) {
+	for k := range f.candidates {
+		if f.candidates[k].IsLearned() {
+			fmt.Fprintln(w, f.candidates[k].Digest)
+		}
+	}
+}
 
 // Summary describes the simulations in one line.
 func (f *File) Summary() (string, error) {
@@ -216,7 +269,7 @@ func (s *simulations) Prepare(ctx context.Context, env study.Env, quick bool) er
 // tryPrograms starts the schedulers that are programs, and reads their files, which are inputs of the cells.
 func (s *simulations) tryPrograms(ctx context.Context, fsys files.FS) error {
 	for _, name := range s.Schedule.Schedulers {
-		if !schedulers.IsProgram(name) {
+		if !schedulers.IsProgram(name) || s.isLearned(fsys, name) {
 			continue
 		}
 		if _, err := coprocess.Digest(fsys, name); err != nil {
@@ -232,10 +285,21 @@ func (s *simulations) tryPrograms(ctx context.Context, fsys files.FS) error {
 // LiveJobs returns the options of live jobs.
 func (f *File) LiveJobs() live.Options { return f.Live }
 
-// policy is a scheduler with the options of the file, which were validated.
+// policy is a scheduler with the options of the file, which were checked.
 func (f *File) policy(name string) cluster.Policy {
+	if k := slices.Index(f.Schedule.Schedulers, name); k >= 0 && k < len(f.candidates) {
+		return f.candidates[k].Kind
+	}
 	p, _ := f.Options.Named(name)
 	return p
+}
+
+// kinds are the policies of a scheduler, of which a learned scheduler can have several.
+func (f *File) kinds(k int) []cluster.Policy {
+	if k < len(f.candidates) {
+		return f.candidates[k].Kinds()
+	}
+	return []cluster.Policy{f.policy(f.Schedule.Schedulers[k])}
 }
 
 // quirks are the faults of a scheduler's original that are kept.

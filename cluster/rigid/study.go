@@ -78,6 +78,12 @@ func (s *simulations) Plan() *study.Plan {
 	for k, name := range s.Schedule.Schedulers {
 		policy := s.policy(name)
 		one := study.Scheduler{Name: policy.Name, Seeds: seeds}
+		if k < len(s.candidates) && s.candidates[k].IsLearned() {
+			p.Remarks = append(p.Remarks, s.aboutLearned(k, seeds)...)
+			if len(seeds) == 0 {
+				one.Learned = s.candidates[k].Policies()
+			}
+		}
 		if first.oracle(policy) {
 			one.Mark = oracleMark
 			oracles = append(oracles, policy.Name)
@@ -161,7 +167,8 @@ func remark(*study.Outcome) []string {
 
 // Simulate runs one simulation of the plan.
 func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Result, error) {
-	policy := s.policy(s.Schedule.Schedulers[c.Scheduler])
+	kinds := s.kinds(c.Scheduler)
+	policy := kinds[c.Run%len(kinds)]
 	w, at := s.workloads[c.Workload], s.settings()[c.Point]
 	one, err := w.with(policy, at.factor)
 	if err != nil {

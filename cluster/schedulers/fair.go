@@ -17,11 +17,14 @@ import (
 // It divides once a minute, if jobs arrived or ended. A job whose share changes loses as much work as a preempted one.
 type fair struct {
 	// returns the number of devices of each job; nil keeps all devices
-	split func(p *cluster.Pool, jobs []*cluster.Job) []int
+	split Split
 	every int64 // seconds between two divisions
 	// gives a job fewer devices than its share if the share has no placement, and divides again after every seconds
 	// until each job has its share
 	fewer bool
+	// split gets all jobs, and may return shares of zero, for which jobs wait; it divides again after the next event.
+	// If false, it gets only the jobs for whose least numbers of devices the pool has room.
+	all bool
 
 	came    []*cluster.Job // jobs that have not ended, in order of arrival
 	fixed   int            // number of these jobs that cannot be resized
@@ -31,8 +34,7 @@ type fair struct {
 }
 
 func newFair(cluster.Setup) (cluster.Scheduler, error) {
-	return &fair{split: func(p *cluster.Pool, jobs []*cluster.Job) []int { return divide(jobs, p.GPUs()) },
-		every: roundEvery}, nil
+	return &fair{split: byFairness, every: roundEvery}, nil
 }
 
 // Arrived inserts a job at its position. A job that arrives again after a failure has its first position.
@@ -65,41 +67,66 @@ func (s *fair) Schedule(p *cluster.Pool) int64 {
 		return cluster.Never
 	}
 	if p.Now()%s.every != 0 {
+		if s.fewer {
+			s.startFree(p)
+		}
 		return events.NextMultiple(p.Now(), s.every)
 	}
 	s.changed = false
-	jobs := s.admitted(p)
+	jobs := s.came
+	if !s.all {
+		jobs = admitted(p, jobs)
+	}
 	shares := s.split(p, jobs)
 	if shares == nil {
 		return cluster.Never
 	}
 	s.give(p, jobs, shares, func(now, share int) bool { return share < now })
-	s.start(p, jobs)
+	s.start(p, jobs, shares)
 	s.give(p, jobs, shares, func(now, share int) bool { return share > now })
-	if s.fewer && s.changed {
+	if s.fewer && s.changed && !s.all {
 		return p.Now() + s.every
 	}
 	return cluster.Never
 }
 
-// admitted returns the jobs that get devices, in order of arrival: first the running ones, and then the waiting ones
-// whose least numbers of devices are left. Nodes that are about to leave the pool can have running jobs for which none
-// are left.
-func (s *fair) admitted(p *cluster.Pool) (jobs []*cluster.Job) {
-	gets, gpus := make([]bool, len(s.came)), p.GPUs()
+// startFree starts waiting jobs on the devices that they request, as long as there are enough free devices for all of
+// them.
+func (s *fair) startFree(p *cluster.Pool) {
+	requested := 0
+	for _, j := range s.came {
+		if !j.Running() {
+			requested += j.Trace.GPUs
+		}
+	}
+	if requested > p.Free() {
+		return
+	}
+	for _, j := range s.came {
+		if !j.Running() {
+			p.Start(j)
+		}
+	}
+}
+
+// admitted returns the jobs of a list that get devices: first the running ones, and then the waiting ones whose least
+// numbers of devices are left. Nodes that are about to leave the pool can have running jobs for which none are left.
+func admitted(p *cluster.Pool, came []*cluster.Job) (jobs []*cluster.Job) {
+	gets, gpus := make([]bool, len(came)), p.GPUs()
 	admit := func(running bool, place func(j *cluster.Job) bool) {
-		for k, j := range s.came {
+		for k, j := range came {
 			if n := least(j); gpus > 0 && j.Running() == running && n <= gpus && place(j) {
 				gets[k], gpus = true, gpus-n
 			}
 		}
 	}
 	anywhere := func(*cluster.Job) bool { return true }
-	if admit(true, anywhere); s.fixed == 0 {
+	admit(true, anywhere)
+	if !slices.ContainsFunc(came, func(j *cluster.Job) bool { return !j.Resizable() }) {
 		admit(false, anywhere)
 	} else {
 		p.Try(func(place func(j *cluster.Job, gpus int) bool) {
-			for k, j := range s.came {
+			for k, j := range came {
 				if gets[k] && j.Resizable() {
 					place(j, 1) // on nodes that the job accepts
 				}
@@ -107,7 +134,7 @@ func (s *fair) admitted(p *cluster.Pool) (jobs []*cluster.Job) {
 			admit(false, func(j *cluster.Job) bool { return place(j, least(j)) })
 		})
 	}
-	for k, j := range s.came {
+	for k, j := range came {
 		if gets[k] {
 			jobs = append(jobs, j)
 		}
@@ -144,9 +171,9 @@ func divide(jobs []*cluster.Job, gpus int) []int {
 }
 
 // start starts the waiting jobs that cannot be resized. They preempt others that can, which then start elsewhere.
-func (s *fair) start(p *cluster.Pool, jobs []*cluster.Job) {
-	for _, j := range jobs {
-		if !j.Resizable() && !j.Running() && !p.Start(j) {
+func (s *fair) start(p *cluster.Pool, jobs []*cluster.Job, shares []int) {
+	for k, j := range jobs {
+		if !j.Resizable() && !j.Running() && shares[k] > 0 && !p.Start(j) {
 			s.changed = !(p.Vacate(j) && p.Start(j)) || s.changed
 		}
 	}
@@ -158,6 +185,10 @@ func (s *fair) give(p *cluster.Pool, jobs []*cluster.Job, shares []int, now func
 	for k, j := range jobs {
 		switch {
 		case !j.Resizable():
+		case shares[k] == 0:
+			if j.Running() {
+				p.Preempt(j)
+			}
 		case (s.fewer || s.fixed > 0 && !j.Running()) && now(0, 1): // a fixed job may have preempted it
 			s.changed = s.most(p, j, shares[k]) < shares[k] || s.changed
 		case !j.Running() && now(0, shares[k]):

@@ -20,8 +20,8 @@ const (
 	LearnedFolder = "schedulers"            // folder with the policies of all seeds
 )
 
-// weightExtension is the ending of policy files.
-const weightExtension = ".safetensors"
+// WeightExtension is the ending of policy files.
+const WeightExtension = ".safetensors"
 
 // Learned holds a scheduler and, if 'graft learn' trained it, the policies and the training data. For a built-in
 // scheduler, only Kind is set.
@@ -62,9 +62,9 @@ func ReadLearned[K any](fsys files.FS, path string, readers ...PolicyReader[K]) 
 	p.name = learnedName(path)
 	info, err := fsys.Stat(path)
 	folder := err == nil && info.IsDir()
-	if err == nil && !folder && filepath.Ext(path) != weightExtension {
+	if err == nil && !folder && filepath.Ext(path) != WeightExtension {
 		return l, fmt.Errorf("%s is not a learned scheduler; expected a run folder of 'graft learn' or a %s "+
-			"file; a program can schedule only rigid jobs", path, weightExtension)
+			"file; a program can schedule only rigid jobs", path, WeightExtension)
 	}
 	file := path
 	if folder {
@@ -83,7 +83,7 @@ func ReadLearned[K any](fsys files.FS, path string, readers ...PolicyReader[K]) 
 
 // learnedName is the name of a learned scheduler: the last part of its path.
 func learnedName(path string) string {
-	return strings.TrimSuffix(filepath.Base(filepath.Clean(path)), weightExtension)
+	return strings.TrimSuffix(filepath.Base(filepath.Clean(path)), WeightExtension)
 }
 
 // policies reads the policies of one scheduler.
@@ -101,7 +101,7 @@ type policies[K any] struct {
 func (p *policies[K]) seeds(folder string) (all []K, err error) {
 	entries, err := p.fsys.ReadDir(folder)
 	for _, e := range entries {
-		if filepath.Ext(e.Name()) != weightExtension {
+		if filepath.Ext(e.Name()) != WeightExtension {
 			continue
 		}
 		one, err := p.read(filepath.Join(folder, e.Name()))

@@ -108,7 +108,7 @@ func (o *Schedule) isBaseline(name string) bool {
 // IsPath reports whether the name of a scheduler is the path of a learned scheduler or of a program. Such a name
 // contains a slash or has the extension of a weight file.
 func IsPath(name string) bool {
-	return strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, weightExtension)
+	return strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, WeightExtension)
 }
 
 // Names returns the names of the schedulers in a list.

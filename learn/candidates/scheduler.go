@@ -35,4 +35,6 @@ type Baselines struct {
 	Unit              string             // unit of the costs, such as s or share
 	Bound             float64            // lower bound of the mean cost; zero means unknown
 	Costs             map[string]float64 // mean cost of each scheduler
+	// describes the workloads, and how to compare the schedulers, as the end of a sentence; may be empty
+	Remark string
 }

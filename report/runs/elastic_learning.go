@@ -27,6 +27,8 @@ type ElasticLearningOutcome struct {
 	Best  uint64        `json:"best_seed"` // seed whose scheduler is the best on the validation workloads
 	// mean completion time or cost of each baseline scheduler on the validation workloads
 	Baselines map[string]float64 `json:"rivals_jct"`
+	// describes the workloads, and how to compare the schedulers; may be empty
+	Remark string `json:"remark,omitempty"`
 }
 
 // ElasticSeed is the outcome of learning with one seed.

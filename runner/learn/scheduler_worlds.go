@@ -147,5 +147,6 @@ func (w worldFile) baselines(ctx context.Context, o *runs.ElasticLearningOutcome
 		return err
 	}
 	o.Train, o.Choose, o.Unit, o.Bound, o.Baselines = r.Train, r.Validation, r.Unit, r.Bound, r.Costs
+	o.Remark = r.Remark
 	return nil
 }

@@ -121,8 +121,9 @@ func TestLessonsEndInTheTeachersSchedule(t *testing.T) {
 			require.NoError(t, e.Reset(random))
 			var o node.SchedulerOptions
 			o.EnsureDefaults()
-			lesson := Lesson{Teacher: kind.New(o)}
-			examples, err := lesson.Give(t.Context(), e, random)
+			teacher := kind.New(o)
+			lesson := candidates.Lesson{Env: e, Right: func() []int { return e.right(teacher) }}
+			examples, err := lesson.Give(t.Context(), random)
 			require.NoError(t, err, "%s, workload %d", kind.Name, k)
 			want := under(t, s, kind.Name)
 			require.Equal(t, want.Summary.Turnaround, e.world.Result(kind.Name).Summary.Turnaround, "%s, workload %d",

@@ -74,8 +74,8 @@ func (c *course) Lesson(ctx context.Context, at int, agent learn.Agent, follow f
 	if err := e.Reset(random); err != nil {
 		return nil, err
 	}
-	lesson := Lesson{Teacher: teacher, Agent: agent, Follow: follow}
-	return lesson.Give(ctx, e, random)
+	right := func() []int { return e.right(teacher) }
+	return candidates.Lesson{Env: e, Right: right, Agent: agent, Follow: follow}.Give(ctx, random)
 }
 
 // teacherOf returns the scheduler to imitate on a workload: the named one, or the best.

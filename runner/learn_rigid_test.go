@@ -1,0 +1,92 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/internal/failure"
+	"graft/runner/learn"
+)
+
+// rigidLearning writes a trace, and a file of a cluster whose scheduler is learned.
+func rigidLearning(t *testing.T, more string) (path, jobs string) {
+	t.Helper()
+	jobs = filepath.Join(t.TempDir(), "jobs.csv")
+	done(t, "trace", "generate", jobs, "--jobs", "400", "--days", "2", "--nodes", "2", "--vcs", "1", "--load", "1.5",
+		"--seed", "3")
+	return jobFile(t, "[cluster]\nnodes = 2\n[workload]\ntraces = ["+quoted(jobs)+"]\n[learn]\njobs = 40\n"+
+		"train_count = 5\nvalidation_count = 2\nimitation_workloads = 3\nrounds = 2\nenvs = 2\nhidden = 8\n[run]\n"+
+		"seeds = 2\n"+more), jobs
+}
+
+func quoted(text string) string { return `"` + text + `"` }
+
+// A scheduler is learned from the first jobs of a trace, with growth and fixed jobs, and runs on later jobs. Its
+// policies are simulated one by one or, if the cluster has random draws, in turn.
+func TestASchedulerOfAClusterIsLearned(t *testing.T) {
+	path, jobs := rigidLearning(t, "[resizing]\nshares = [0.5]\n[growth]\n"+
+		"curves = \"../scenarios/growing/curves.json\"\nends = \"accuracy\"\n")
+	folder := filepath.Join(t.TempDir(), "learned")
+	require.Contains(t, done(t, "config", "check", path, "--set", `schedule.schedulers=["offers"]`).stdout, "ok: ")
+	set := []string{"--set", `schedule.schedulers=["offers"]`}
+	var r learn.SchedulerResult
+	require.NoError(t, json.Unmarshal([]byte(done(t, append([]string{"learn", path, "--folder", folder, "--json"},
+		set...)...).stdout), &r))
+	require.Len(t, r.Outcome.Seeds, 2)
+	require.Equal(t, "s", r.Outcome.Unit)
+	for _, name := range []string{"fifo", "tiresias", "fair", "offers", "srsf"} {
+		require.Positive(t, r.Outcome.Baselines[name], name)
+	}
+	require.Regexp(t, `'graft cluster run --from \d+' compares them on later jobs`, r.Outcome.Remark)
+	require.Contains(t, done(t, "report", folder).stdout, "compares them on later jobs")
+
+	from := strings.Fields(strings.SplitAfter(r.Outcome.Remark, "--from ")[1])[0]
+	later := []string{"cluster", "run", "--trace", jobs, "--nodes", "2", "--scheduler", "offers," + folder, "--out",
+		filepath.Join(t.TempDir(), "run")}
+	text := done(t, append(later, "--from", strings.Trim(from, "'"))...).stdout
+	require.Regexp(t, `(?s)\nlearned, seed 1 +[0-9.]+ .*\nlearned, seed 2 +[0-9.]+ `, text)
+	require.NotContains(t, text, "was trained on the trace")
+	require.Contains(t, text, "was trained on another cluster: growth was true and is now false")
+
+	later[len(later)-1] = filepath.Join(t.TempDir(), "all")
+	text = done(t, append(later, "--set", "resizing.shares=[0.5]", "--set", "schedule.seeds=2")...).stdout
+	require.Contains(t, text, "was trained on the trace")
+	require.Contains(t, text, "learned has 2 learned policies; simulations with different seeds use them in turn.")
+	require.Regexp(t, `(?s)\nlearned, seed 0 +[0-9.]+ .*\nlearned, seed 1 +[0-9.]+ `, text)
+
+	one := filepath.Join(folder, "schedulers", "seed-0002.safetensors")
+	require.Regexp(t, `\nseed-0002 +[0-9.]+ `, done(t, "cluster", "run", "--trace", jobs, "--nodes", "2", "--scheduler",
+		one, "--out", filepath.Join(t.TempDir(), "one")).stdout)
+}
+
+// Files from which nothing can be learned are refused, and so are schedulers of other simulators.
+func TestWhatAClusterCannotLearn(t *testing.T) {
+	path, jobs := rigidLearning(t, "")
+	folder := filepath.Join(t.TempDir(), "learned")
+	refused := func(says string, set ...string) {
+		t.Helper()
+		args := []string{"learn", path, "--folder", folder}
+		for _, s := range set {
+			args = append(args, "--set", s)
+		}
+		fails(t, failure.Configuration, says, args...)
+	}
+	refused("expected more than learn.train_count, which is 300; lower learn.jobs or learn.train_count",
+		"learn.train_count=300")
+	refused("in which jobs must wait; expected more than", "cluster.nodes=500")
+	refused(`unknown teacher "tiresias"; expected one of: fair, offers, srsf; "best" and "none" are also valid`,
+		`learn.teacher="tiresias"`)
+	refused("jobs is 1; must be from 2 to", "learn.jobs=1")
+
+	elastic := filepath.Join(t.TempDir(), "elastic")
+	done(t, "learn", schedulerFile(t, "[learn]\nimitation_workloads = 1\nrounds = 1\nenvs = 2\n[run]\nseeds = 1\n"),
+		"--folder", elastic)
+	fails(t, failure.Configuration, "does not contain a learned scheduler for the jobs of a cluster", "cluster", "run",
+		"--trace", jobs, "--nodes", "2", "--scheduler", elastic, "--out", filepath.Join(t.TempDir(), "run"))
+	fails(t, failure.Configuration, "expected the run folder of a completed 'graft learn'", "cluster", "run",
+		"--trace", jobs, "--nodes", "2", "--scheduler", t.TempDir(), "--out", filepath.Join(t.TempDir(), "run"))
+}
