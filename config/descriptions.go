@@ -221,9 +221,11 @@ var descriptions = map[string]string{
 		"1000. Zero means 1.",
 	"graft/cluster/failures.Options.Restart": "Delay after a failure, in seconds, before the job is queued again or, " +
 		"if it continues on fewer GPUs, before it continues. Default 0.",
-	"graft/cluster/failures.Options.Source": "Use of a fault trace: \"replay\" gives each node of the cluster the " +
-		"faults of one node of the trace, chosen at random; \"fit\" generates faults with a model fitted to the " +
-		"trace. Both depend on schedule.seed. Default \"replay\".",
+	"graft/cluster/failures.Options.Source": "Use of the file. \"fit\" generates failures with a model fitted to the " +
+		"file, in which schedule.seed draws new failures; drains of a table or of Slurm events stay as they are. " +
+		"\"replay\" is for a fault trace: each node of the cluster has the faults of one node of the trace, chosen " +
+		"at random with schedule.seed. Default: \"replay\" for a fault trace; the outages of a table and Slurm " +
+		"events are simulated as they are.",
 	"graft/cluster/failures.Options.SpareNodes": "Number of spare nodes of each virtual cluster, in addition to its " +
 		"nodes. A spare node replaces a node that is failed or drained. Default 0.",
 	"graft/cluster/live.Options.Count": "Number of live jobs per trace, evenly spread over the jobs with devices, in " +

@@ -26,8 +26,10 @@ type Options struct {
 	// "ga[01-12]", for a file with names of nodes. Slurm events of other nodes are left out. Empty numbers the nodes of
 	// a file of Slurm events in the natural order of their names.
 	Nodes []string `json:",omitempty"`
-	// Use of a fault trace: "replay" gives each node of the cluster the faults of one node of the trace, chosen at
-	// random; "fit" generates faults with a model fitted to the trace. Both depend on schedule.seed. Default "replay".
+	// Use of the file. "fit" generates failures with a model fitted to the file, in which schedule.seed draws new
+	// failures; drains of a table or of Slurm events stay as they are. "replay" is for a fault trace: each node of the
+	// cluster has the faults of one node of the trace, chosen at random with schedule.seed. Default: "replay" for a
+	// fault trace; the outages of a table and Slurm events are simulated as they are.
 	Source string `config:",one=|replay|fit" json:",omitempty"`
 	// Number of nodes that the fault trace observed, including nodes without faults, which the file does not list. Zero
 	// means the number in a file that graft wrote, and otherwise the number of nodes in the file.
@@ -87,8 +89,7 @@ func (o *Options) Validate() error {
 	faults.When(!(o.RateFactor >= 0 && o.RateFactor <= mostFactor), "rate_factor is %g; must be above 0 and at most %d",
 		o.RateFactor, mostFactor)
 	faults.When(o.RateFactor != 0 && o.Source != FromFit,
-		"rate_factor is %g, but source is not \"fit\"; set source = \"fit\", for which the file must be a fault "+
-			"trace, or remove rate_factor", o.RateFactor)
+		"rate_factor is %g, but source is not \"fit\"; set source = \"fit\", or remove rate_factor", o.RateFactor)
 	faults.When(o.SpareNodes < 0 || o.SpareNodes > mostSpares, "spare_nodes is %d; must be between 0 and %d",
 		o.SpareNodes, mostSpares)
 	faults.When(o.Checkpoint < 0 || o.Checkpoint > maxSecond, "checkpoint_seconds is %d; must be between 0 and %d",
@@ -138,6 +139,8 @@ type Source struct {
 	rows  []entry        // outages of the file
 	dated bool           // times of rows are in seconds since 1970
 	names map[string]int // numbers of the nodes that rows name
+	// Trace has the failures of rows in the simulated period, which rows no longer has
+	fitted bool
 }
 
 // Read reads the file of failures.
@@ -162,10 +165,9 @@ func (s *Source) parse(text []byte, format string) (err error) {
 	switch {
 	case format == FaultTrace:
 		return s.parseTrace(text)
-	case s.FileNodes != 0 || s.FileDays != 0 || s.Options.Source != "":
-		return fmt.Errorf("%s is a list of outages, but file_nodes, file_days, source and rate_factor are for fault "+
-			"traces; remove these keys, or write a fault trace with 'graft trace failures %[1]s --fit --generate "+
-			"faults.json', which has --rate-factor", s.File)
+	case s.FileNodes != 0 || s.FileDays != 0 || s.Options.Source == Replay:
+		return fmt.Errorf("%s lists the outages of this cluster's nodes, but file_nodes, file_days and source = %q "+
+			"are for fault traces of other clusters; remove these keys", s.File, Replay)
 	case format == SlurmEvents:
 		return s.parseSlurm(text)
 	}
@@ -194,8 +196,8 @@ func has(names map[string]int, name string) bool { _, ok := names[name]; return 
 
 func (s *Source) parseTrace(text []byte) (err error) {
 	if len(s.Nodes) > 0 {
-		return fmt.Errorf("%s is a fault trace, which is assigned to nodes at random, but nodes is set; remove nodes",
-			s.File)
+		return fmt.Errorf("%s is a fault trace, which is assigned to nodes at random, but failures.nodes is set; "+
+			"remove it (--set failures.nodes=[])", s.File)
 	}
 	if s.Trace, err = Parse(text, s.File, s.reading()); err == nil && s.Options.Source == FromFit {
 		s.Model = Fit(s.Trace)
@@ -235,7 +237,10 @@ func (s *Source) String() string {
 		parts = append(parts, fmt.Sprintf(what, filepath.Base(s.File), s.Trace.Faults(), s.Trace.Total,
 			float64(s.Trace.Period)/secondsOfDay))
 	}
-	if s.dated {
+	if s.fitted && len(s.rows) > 0 {
+		parts = append(parts, words.Plural(len(s.rows), "drain")+" of the file")
+	}
+	if s.dated && !s.fitted {
 		parts = append(parts, s.aboutEvents())
 	}
 	if n := len(s.Listed) + len(s.rows); !s.dated && s.Trace == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"graft/cluster/trace"
 	"graft/internal/words"
@@ -91,7 +92,7 @@ func (s *Source) addRows(p *planner) error {
 		return s.otherNames(nodes)
 	}
 	kept := s.kept()
-	if len(kept) == 0 && s.dated {
+	if len(kept) == 0 && s.dated && !s.fitted {
 		return fmt.Errorf("%s has no event of this cluster after second 0 of the trace; name another file, or remove "+
 			"it", s.File)
 	}
@@ -107,6 +108,32 @@ func (s *Source) addRows(p *planner) error {
 			return s.fault(e, text, remedy)
 		}
 	}
+	return nil
+}
+
+// FitRows replaces the failures of the file by a model fitted to them, if the options say so and the file is a list.
+// The model observes the nodes of the virtual clusters from the second begin to the last submission.
+func (s *Source) FitRows(vcs []trace.VC, begin int64) error {
+	if s.Options.Source != FromFit || s.Trace != nil || s.dated && s.Start.IsZero() {
+		return nil
+	}
+	t, at := &Trace{Total: trace.Nodes(vcs), Period: s.Last - begin}, map[string]int{}
+	var drains []entry
+	for _, e := range s.kept() {
+		if e.isDrain() {
+			drains = append(drains, e)
+			continue
+		}
+		to := min(cmp.Or(e.To, s.Last), s.Last)
+		if e.From, e.To = max(e.From, begin)-begin, to-begin; e.From <= e.To && e.From < t.Period {
+			t.addFault(at, cmp.Or(e.name, e.VC+"/"+strconv.Itoa(e.Node)), e)
+		}
+	}
+	if len(t.Nodes) == 0 || len(t.Nodes) > t.Total {
+		return fmt.Errorf("source is %q, but %s has failures of %d of %d nodes in the simulated period; a model needs "+
+			"failures of this cluster; remove source", FromFit, s.File, len(t.Nodes), t.Total)
+	}
+	s.Trace, s.Model, s.rows, s.fitted = t, Fit(t), drains, true
 	return nil
 }
 

@@ -170,9 +170,12 @@ func TestOptionsThatDoNotFitTheFile(t *testing.T) {
 		text string
 		o    failures.Options
 	}{
-		"but file_nodes, file_days, source and rate_factor are for fault traces; remove": {slurmText,
+		"but file_nodes, file_days and source = \"replay\" are for fault traces of other clusters; remove": {slurmText,
 			failures.Options{FileDays: 3}},
-		"which is assigned to nodes at random, but nodes is set; remove nodes": {listOf(event("a", "1", "start")),
+		"lists the outages of this cluster's nodes": {"node,from [s],to [s]\n0,1,2\n",
+			failures.Options{Source: failures.Replay}},
+		"which is assigned to nodes at random, but failures.nodes is set; remove it (--set failures.nodes=[])": {
+			listOf(event("a", "1", "start")),
 			failures.Options{Nodes: []string{"a"}}},
 		"has no events of the nodes in failures.nodes, but of nodes such as n1, n2, n3 and 1 more; correct": {slurmText,
 			failures.Options{Nodes: []string{"m[1-4]"}}},
@@ -187,6 +190,54 @@ func TestOptionsThatDoNotFitTheFile(t *testing.T) {
 		_, err := c.o.Read(files.OS{})
 		require.ErrorContains(t, err, want)
 	}
+}
+
+// With source = "fit", a model observes the failures of a list from the begin to the last submission. Failures are
+// drawn anew for each seed, at the observed rate times the factor, and drains stay as they are.
+func TestListsAreFitted(t *testing.T) {
+	const begin, last = 500, 500 + 40*86_400
+	for name, text := range map[string]string{
+		"numbers": "node,from [s],to [s],kind\n0,100,400,failure\n1,200,1000,failure\n" + // one ends before the begin
+			"2,90000,93600,failure\n3,800000,803600,failure\n3,100,,drain\n0,9000000,9000100,failure\n",
+		"names": "node,from [s],to [s],kind\na0,100,400,failure\na1,200,1000,failure\n" +
+			"a2,90000,93600,failure\na3,800000,803600,failure\na3,100,,drain\na0,9000000,9000100,failure\n",
+	} {
+		for _, factor := range []float64{0, 2} {
+			path := filepath.Join(t.TempDir(), "list")
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+			o := failures.Options{File: path, Source: failures.FromFit, RateFactor: factor}
+			if name == "names" {
+				o.Nodes = []string{"a[0-9]"}
+			}
+			s, err := o.Read(files.OS{})
+			require.NoError(t, err)
+			s.Last = last
+			vcs := []trace.VC{{Name: "v", Nodes: 10}}
+			require.NoError(t, s.FitRows(vcs, begin))
+			require.Equal(t, "faults drawn from a model fitted to list (3 faults of 10 nodes in 40.0 days), and 1 "+
+				"drain of the file", s.String())
+			drawn := 0
+			for seed := range uint64(400) {
+				plans, err := s.Schedules(vcs, begin, seed)
+				require.NoError(t, err)
+				p := plans["v"]
+				require.Len(t, p.Sudden, 0)
+				require.Equal(t, []failures.Outage{{Node: 3, From: 100, To: failures.Never}}, p.Drains)
+				require.EqualValues(t, begin, p.Start)
+				require.EqualValues(t, last-begin, p.Period)
+				drawn += len(p.Failures)
+			}
+			require.InDelta(t, 3*max(1, factor), float64(drawn)/400, 0.35, "failures per period")
+		}
+	}
+	path := filepath.Join(t.TempDir(), "drains")
+	require.NoError(t, os.WriteFile(path, []byte("node,from [s],to [s],kind\n0,100,400,drain\n"), 0o666))
+	o := failures.Options{File: path, Source: failures.FromFit}
+	s, err := o.Read(files.OS{})
+	require.NoError(t, err)
+	s.Last = last
+	require.ErrorContains(t, s.FitRows([]trace.VC{{Name: "v", Nodes: 10}}, begin),
+		"has failures of 0 of 10 nodes in the simulated period")
 }
 
 // Node states count as failures or drains, as Slurm 22.05 and later versions print them.

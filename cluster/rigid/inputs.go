@@ -116,7 +116,9 @@ func (s *inputs) readFailures(read *trace.Trace) (err error) {
 	}
 	if s.failing, err = s.File.Failures.Read(s.env.Files); err == nil {
 		s.failing.Start, s.failing.Last = read.Start, read.Jobs[len(read.Jobs)-1].Submit
-		_, err = s.failures(s.Schedule.Seed)
+		if err = s.failing.FitRows(s.base.VCs, s.base.Begin); err == nil {
+			_, err = s.failures(s.Schedule.Seed)
+		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return failure.Usagef("%w; name another file with option failures", err)

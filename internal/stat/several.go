@@ -27,10 +27,18 @@ func Holm(values []float64) []float64 {
 
 // PValue computes a two-sided p-value from the 95% interval of a mean, for the hypothesis that the mean is zero. It
 // assumes that the mean is normally distributed (Altman and Bland, How to obtain the P value from a confidence
-// interval, 2011). It returns NaN if there is no interval.
+// interval, 2011). A bootstrap interval can be asymmetric: its end towards zero gives the standard error, so the
+// p-value is below 0.05 exactly if the interval excludes zero. It returns NaN if there is no interval.
 func (i Interval) PValue() float64 {
-	const width = 2 * 1.959963984540054 // of a 95% interval, in standard errors
-	return math.Erfc(math.Abs(i.Mean) * width / (i.High - i.Low) / math.Sqrt2)
+	const half = 1.959963984540054 // of a 95% interval, in standard errors
+	towards := i.Mean - i.Low
+	if i.Mean < 0 {
+		towards = i.High - i.Mean
+	}
+	if towards < 0 { // the mean of skewed values can lie outside of their percentiles
+		towards = (i.High - i.Low) / 2
+	}
+	return math.Erfc(math.Abs(i.Mean) * half / towards / math.Sqrt2)
 }
 
 // TPValue computes the two-sided p-value of the one-sample t-test, for the hypothesis that the mean of a normal

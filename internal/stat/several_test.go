@@ -22,6 +22,11 @@ func TestPValueOfAnInterval(t *testing.T) {
 	require.InDelta(t, 0.0158, Interval{1.6, 0.3, 2.9}.PValue(), 5e-4)
 	require.InDelta(t, 0.05, Interval{1, 0, 2}.PValue(), 1e-12)
 	require.True(t, math.IsNaN(Interval{1, math.NaN(), math.NaN()}.PValue()))
+	require.True(t, math.IsNaN(Interval{}.PValue()))
+	require.Zero(t, Interval{-1, -1, -1}.PValue())
+	for _, i := range []Interval{{-9279.2, -24245.7, -247.3}, {5, 0.1, 6}, {5, -0.1, 30}, {-5, -9, 0.01}} {
+		require.Equal(t, i.Low > 0 || i.High < 0, i.PValue() < 0.05, "%v", i)
+	}
 }
 
 // The p-value of a crossed difference is below 5% if and only if its interval excludes zero.
