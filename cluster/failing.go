@@ -65,7 +65,7 @@ func (j *Job) loses() *Losses {
 type NodeOutage struct {
 	Node  int    // name of the node
 	From  int64  // second of the beginning
-	To    int64  // second of the end; Never if the simulation ended before
+	To    int64  // second of the end, which can be after the end of the simulation; Never if the node stays out
 	Kind  string // [failures.Failure], [failures.Drain] or [failures.UnannouncedDrain]
 	Class string // class of the fault; may be empty
 	Jobs  int    // number of jobs that ran on the node at the beginning of the outage and had to stop or shrink
@@ -105,8 +105,8 @@ func (j *Job) LostGPUSeconds() float64 { return j.Lost().Work * float64(j.Demand
 func (j *Job) EvictedGPUSeconds() float64 { return j.Lost().Evicted * float64(j.Demand()) / Whole }
 
 // WriteOutages writes a list of outages that [failures.Options] reads, with one row per outage of a node, sorted by
-// virtual cluster and by beginning. Times are in seconds since the trace's time 0. An outage that had not ended has no
-// end.
+// virtual cluster and by beginning. Times are in seconds since the trace's time 0. An outage after which the node
+// stays out has no end.
 func (o *Outcome) WriteOutages(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	_, _ = b.WriteString(strings.Join(failures.Columns, ",") + "\n") // Flush returns the first error

@@ -53,7 +53,65 @@ func newOutages(f *Failures, pr *PoolRun, e *engine) *outages {
 	for o.feed.Next() < e.pool.Now() {
 		o.change(e, o.feed.Take())
 	}
+	o.forget(e.pool.Now())
 	return o
+}
+
+// forget removes the records of outages that ended before the simulation begins.
+func (o *outages) forget(begin int64) {
+	var kept []NodeOutage
+	for k, r := range o.records {
+		if r.To <= begin {
+			continue
+		}
+		s := &o.states[r.Node]
+		if s.failures > 0 && s.failed == k {
+			s.failed = len(kept)
+		}
+		if s.drains > 0 && s.drained == k {
+			s.drained = len(kept)
+		}
+		kept = append(kept, r)
+	}
+	o.records = kept
+}
+
+// foresee sets the ends of outages that end after the simulation, as planned.
+func (o *outages) foresee(s failures.Schedule, now int64) {
+	last := now + s.Period
+	for _, list := range [][]failures.Outage{s.Listed, s.Drains, s.Sudden} {
+		for _, one := range list {
+			if one.To < Never {
+				last = max(last, one.To)
+			}
+		}
+	}
+	known := len(o.records)
+	for o.feed.Next() <= last {
+		c := o.feed.Take()
+		if c.Node >= len(o.states) {
+			continue
+		}
+		s := &o.states[c.Node]
+		switch c.What {
+		case failures.Fails:
+			if s.failures++; s.failures == 1 {
+				s.failed = known
+			}
+		case failures.Drains:
+			if s.drains++; s.drains == 1 {
+				s.drained = known
+			}
+		case failures.Recovers:
+			if s.failures--; s.failures == 0 && s.failed < known {
+				o.records[s.failed].To = c.At
+			}
+		case failures.Drained:
+			if s.drains--; s.drains == 0 && s.drained < known {
+				o.records[s.drained].To = c.At
+			}
+		}
+	}
 }
 
 // next returns the second of the next change of a node or of the next end of a restart delay.

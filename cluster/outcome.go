@@ -61,6 +61,7 @@ func (pr *PoolRun) close(e *engine) {
 		InService: p.GPUs(), Usage: pr.usage, Events: e.handled, Asked: e.asked, Spares: pr.Spares,
 		Learner: p.learner}
 	if e.outages != nil {
+		e.outages.foresee(e.outages.Pools[pr.Name], p.Now())
 		pr.done.Outages = e.outages.records
 	}
 	if e.spot != nil {

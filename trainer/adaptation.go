@@ -125,6 +125,7 @@ func (a *adaptation) adapt(ctx context.Context) error {
 	note.Action, note.Probabilities, note.Trials = decision.Action.String(), decision.Probabilities, decision.Trials
 	note.Gains, note.Why = decision.Gains, decision.Why
 	err = a.operate(decision.Action)
+	changed := err == nil && decision.Action.Kind != net2net.None
 	if errors.Is(err, errImpossible) && a.Adapt.OnError == SkipOnError {
 		note.Event, note.Why = results.EventSkipped, err.Error()
 		a.Skipped++
@@ -136,7 +137,9 @@ func (a *adaptation) adapt(ctx context.Context) error {
 	if err := a.push(); err != nil {
 		return err
 	}
-	a.Clock.Spend(clock.Work{Kind: clock.Surgery, Count: 1, Network: a.Network})
+	if changed {
+		a.Clock.Spend(clock.Work{Kind: clock.Surgery, Count: 1, Network: a.Network})
+	}
 	a.Operating += a.Clock.Now() - decided
 	note.Took, note.Parameters = a.Clock.Now()-began, a.Network.Parameters()
 	a.Decisions++

@@ -233,8 +233,10 @@ func (r *forecast) onDevices() bool { return r.Options.Adapt.Kind().Name == When
 
 func (r *forecast) decide() {
 	action, after := r.Decide(r.network, r.decided)
-	r.now += r.cost(clock.Work{Kind: clock.Deciding, Count: 1, Network: r.network}) +
-		r.cost(clock.Work{Kind: clock.Surgery, Count: 1, Network: r.network})
+	r.now += r.cost(clock.Work{Kind: clock.Deciding, Count: 1, Network: r.network})
+	if action.Kind != net2net.None {
+		r.now += r.cost(clock.Work{Kind: clock.Surgery, Count: 1, Network: r.network})
+	}
 	gradients := 0
 	if r.Gains != nil {
 		gradients = r.Gains(r.network)

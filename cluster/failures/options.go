@@ -131,6 +131,7 @@ type Source struct {
 	Trace  *Trace   // fault trace; nil if there is none
 	Model  *Model   // model fitted to the trace; nil unless it generates the failures
 	Listed []Listed // outages of single nodes, without outages of the file
+	Begin  int64    // second at which simulations begin
 	Last   int64    // second of the last submission of the job trace; zero if unknown
 	// Date of second zero of the job trace, taken as UTC. The zero time means that the date is unknown, which is an
 	// error for Slurm events.
@@ -254,6 +255,8 @@ func (s *Source) String() string {
 // aboutEvents describes the Slurm events, and the events that do not count.
 func (s *Source) aboutEvents() string {
 	kept, nodes, drains := s.kept(), map[string]bool{}, 0
+	all := len(kept)
+	kept = slices.DeleteFunc(slices.Clone(kept), func(e entry) bool { return e.To > 0 && e.To <= s.Begin })
 	for _, e := range kept {
 		nodes[e.name] = true
 		if e.Kind == UnannouncedDrain {
@@ -273,6 +276,9 @@ func (s *Source) aboutEvents() string {
 	}
 	if early := len(s.rows) - len(since(s.rows, s.Start.Unix())); early > 0 {
 		text += fmt.Sprintf(", and without %s before second 0 of the trace", words.Plural(early, "event"))
+	}
+	if n := all - len(kept); n > 0 {
+		text += fmt.Sprintf(", and without %s that ended before the simulated period", words.Plural(n, "event"))
 	}
 	late := func(e entry) bool { return s.Last > 0 && e.From > s.Last }
 	if n := len(kept) - len(slices.DeleteFunc(slices.Clone(kept), late)); n > 0 {

@@ -115,7 +115,8 @@ func (s *inputs) readFailures(read *trace.Trace) (err error) {
 		return nil
 	}
 	if s.failing, err = s.File.Failures.Read(s.env.Files); err == nil {
-		s.failing.Start, s.failing.Last = read.Start, read.Jobs[len(read.Jobs)-1].Submit
+		s.failing.Start, s.failing.Begin = read.Start, s.base.Begin
+		s.failing.Last = read.Jobs[len(read.Jobs)-1].Submit
 		if err = s.failing.FitRows(s.base.VCs, s.base.Begin); err == nil {
 			_, err = s.failures(s.Schedule.Seed)
 		}

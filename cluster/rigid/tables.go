@@ -65,7 +65,7 @@ func addSeries(rows *study.Rows, o *cluster.Outcome, every int64) {
 	}
 	for _, at := range slices.Sorted(maps.Keys(sums)) {
 		if sum := sums[at]; pools[at] == len(o.Pools) {
-			rows.Int(at - o.Begin).Float(float64(sum.GPUs-sum.Idle) / float64(sum.GPUs)).Int(sum.Running).
+			rows.Int(at).Float(float64(sum.GPUs-sum.Idle) / float64(sum.GPUs)).Int(sum.Running).
 				Int(sum.Waiting).End()
 		}
 	}
