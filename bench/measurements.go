@@ -66,6 +66,8 @@ func measurements() []measurement {
 		}},
 		{name: "together", about: "steps of several processes, predicted from operators and exchanges",
 			run: func(b *bench) error { return b.studyTogether(os.Stdout) }},
+		{name: "links", about: "steps of jobs on a common link, and steps predicted from each job alone (root, tc)",
+			rounds: 3, run: func(b *bench) error { return b.studyLinks(os.Stdout) }},
 		{name: "operators", about: "steps of networks, and steps predicted from operators of other networks",
 			run: func(b *bench) error { return b.studyOperators(os.Stdout) }},
 		{name: "kineto", about: "steps of grown networks in PyTorch, and steps predicted from traces",

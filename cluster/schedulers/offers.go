@@ -11,7 +11,8 @@ import (
 // the exponent 1 (Qiao et al., OSDI 2021, section 4.2), maximised greedily: goodputs grow less with each device, so the
 // greedy choice is optimal.
 //
-// It divides when fair does, but less often. Running jobs keep their devices if others offer less than leastGain more.
+// It divides when fair does, but less often. Between divisions, jobs start on the devices that they request if there
+// are enough free ones for all waiting jobs. Running jobs keep their devices if others offer less than leastGain more.
 func newOffers(cluster.Setup) (cluster.Scheduler, error) {
 	return &fair{split: byOffers, every: divideEvery, fewer: true}, nil
 }
