@@ -3,6 +3,9 @@ package reader
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
 	"runtime"
 	"testing"
 
@@ -26,8 +29,8 @@ func joined(parts ...[]byte) (all []byte) {
 	return all
 }
 
-// called encodes a node with integer attributes.
-func called(op string, in, out []string, attributes map[string]int64) []byte {
+// called encodes a node with attributes that are integers, lists of integers or texts.
+func called[T any](op string, in, out []string, attributes map[string]T) []byte {
 	var n []byte
 	for _, name := range in {
 		n = append(n, text(1, name)...)
@@ -37,7 +40,18 @@ func called(op string, in, out []string, attributes map[string]int64) []byte {
 	}
 	n = append(n, text(4, op)...)
 	for name, value := range attributes {
-		n = append(n, text(5, joined(text(1, name), number(3, value), number(20, 2)))...)
+		switch value := any(value).(type) {
+		case int64:
+			n = append(n, text(5, joined(text(1, name), number(3, value), number(20, 2)))...)
+		case []int64:
+			all := text(1, name)
+			for _, v := range value {
+				all = append(all, number(8, v)...)
+			}
+			n = append(n, text(5, append(all, number(20, 7)...))...)
+		case string:
+			n = append(n, text(5, joined(text(1, name), text(4, value), number(20, 3)))...)
+		}
 	}
 	return text(1, n)
 }
@@ -49,6 +63,18 @@ func list(name string, values ...int64) []byte {
 		t = append(t, number(7, v)...)
 	}
 	return text(5, append(t, text(8, name)...))
+}
+
+// floats encodes an initializer of float32 values.
+func floats(name string, dims []int64, values ...float32) []byte {
+	var t, raw []byte
+	for _, size := range dims {
+		t = append(t, number(1, size)...)
+	}
+	for _, v := range values {
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
+	}
+	return text(5, joined(t, number(2, 1), text(8, name), text(9, raw)))
 }
 
 // valued encodes an input (field 11) or output (field 12) of floats with two dimensions.
@@ -65,23 +91,23 @@ func modelOf(parts ...[]byte) []byte {
 
 // A model that breaks ONNX's rules is refused, even if its operators could run in order.
 func TestInvalidModelsAreRefused(t *testing.T) {
-	relu := func(in, out string) []byte { return called("Relu", []string{in}, []string{out}, nil) }
+	relu := func(in, out string) []byte { return called[int64]("Relu", []string{in}, []string{out}, nil) }
 	require.NoError(t, func() error { _, err := readModel(modelOf(relu("x", "y"))); return err }())
 	for what, c := range map[string]struct {
 		parts [][]byte
 		want  string
 	}{
 		"a result twice": {[][]byte{relu("x", "y"), relu("y", "y")}, `result "y": the name is empty`},
-		"a result twice in an operator": {[][]byte{called("Split", []string{"x"}, []string{"y", "y"}, nil)},
+		"a result twice in an operator": {[][]byte{called[int64]("Split", []string{"x"}, []string{"y", "y"}, nil)},
 			`result "y": the name is empty`},
 		"a result without a name": {[][]byte{relu("x", ""), relu("x", "y")}, `result "": the name is empty`},
 		"a shadowed input":        {[][]byte{relu("x", "x"), relu("x", "y")}, `result "x": the name is empty`},
 		"a shadowed tensor":       {[][]byte{list("w", 1), relu("x", "w"), relu("w", "y")}, `result "w": the name`},
 		"a tensor twice":          {[][]byte{list("w", 1), list("w", 2), relu("x", "y")}, `tensor name "w"`},
 		"a step of zero": {[][]byte{list("a", 0), list("b", 2), list("d", 1), list("s", 0),
-			called("Slice", []string{"x", "a", "b", "d", "s"}, []string{"y"}, nil)}, "argument step is 0"},
+			called[int64]("Slice", []string{"x", "a", "b", "d", "s"}, []string{"y"}, nil)}, "argument step is 0"},
 		"a step backwards": {[][]byte{list("a", 3), list("b", 0), list("d", 1), list("s", -1),
-			called("Slice", []string{"x", "a", "b", "d", "s"}, []string{"y"}, nil)}, "argument step is -1"},
+			called[int64]("Slice", []string{"x", "a", "b", "d", "s"}, []string{"y"}, nil)}, "argument step is -1"},
 		"an axis that is not there": {[][]byte{called("Softmax", []string{"x"}, []string{"y"},
 			map[string]int64{"axis": 1073741824})}, "no dimension 1073741824"},
 		"an axis before the first": {[][]byte{called("Concat", []string{"x", "x"}, []string{"y"},
@@ -89,6 +115,91 @@ func TestInvalidModelsAreRefused(t *testing.T) {
 	} {
 		_, err := readModel(modelOf(c.parts...))
 		require.ErrorContains(t, err, c.want, what)
+	}
+}
+
+// Operators of earlier sets have the same names, and compute other results.
+func TestEarlierOperatorSetsAreRefused(t *testing.T) {
+	softmax := called[int64]("Softmax", []string{"x"}, []string{"y"}, nil)
+	graph := text(7, joined(softmax, valued(11, "x"), valued(12, "y")))
+	for version := range int64(20) {
+		_, err := readModel(joined(text(8, number(2, version)), graph))
+		switch {
+		case version == 0:
+			require.ErrorContains(t, err, "no operator set")
+		case version < 13:
+			require.ErrorContains(t, err, fmt.Sprintf("operator set %d, expected 13 or later; export it again with "+
+				"opset_version=13", version))
+		default:
+			require.NoError(t, err, version)
+		}
+	}
+}
+
+// An attribute that graft would ignore is refused: it may change the result.
+func TestAttributesWithoutSupportAreRefused(t *testing.T) {
+	normal := []string{"x", "a", "b", "c", "d"}
+	tensors := joined(list("a", 1), list("b", 1), list("c", 1), list("d", 1),
+		floats("f", []int64{4}, 1, 1, 3, 3), floats("w", []int64{1, 4, 1}, 1, 2, 3, 4),
+		floats("bias", []int64{1, 8}, 1, 2, 3, 4, 5, 6, 7, 8))
+	whole := func(name string, value int64) map[string]int64 { return map[string]int64{name: value} }
+	for name, c := range map[string]struct {
+		node []byte
+		want string // part of the error; empty if the model is read
+	}{
+		"an attribute of another operator": {called("Relu", normal[:1], []string{"y"}, whole("alpha", 1)),
+			`attribute "alpha"`},
+		"axes instead of axis": {called("Softmax", normal[:1], []string{"y"}, whole("axes", 0)), `attribute "axes"`},
+		"training": {called("BatchNormalization", normal, []string{"y"}, whole("training_mode", 1)),
+			"training_mode is 1, and graft supports only 0"},
+		"inference": {called("BatchNormalization", normal, []string{"y"}, whole("training_mode", 0)), ""},
+		"dropout in training": {called[int64]("Dropout", []string{"x", "", "a"}, []string{"y"}, nil),
+			"training_mode is true"},
+		"dropout in inference": {called("Dropout", normal[:1], []string{"y"}, whole("seed", 3)), ""},
+		"a normalization over more dimensions": {
+			called("LayerNormalization", normal[:2], []string{"y"}, whole("axis", 0)),
+			"starts at axis 0, but its scale has 1 dimensions"},
+		"a dilated average": {called("AveragePool", normal[:1], []string{"y"},
+			map[string]any{"kernel_shape": []int64{2, 2}, "dilations": []int64{2, 2}}), "dilations [2 2]"},
+		"nearest pixels, rounded": {called("Resize", []string{"x", "", "f"}, []string{"y"},
+			map[string]string{"coordinate_transformation_mode": "asymmetric"}), "with nearest_mode floor"},
+		"nearest pixels, rounded down": {called("Resize", []string{"x", "", "f"}, []string{"y"},
+			map[string]string{"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}), ""},
+		"a layer that reads backward": {called("LSTM", []string{"x", "w", "w", "bias", "", "x", "x"}, []string{"y"},
+			map[string]any{"direction": "reverse", "hidden_size": int64(1)}), "direction forward or bidirectional"},
+		"a layer that reads forward": {called("LSTM", []string{"x", "w", "w", "bias", "", "x", "x"}, []string{"y"},
+			map[string]any{"direction": "forward", "hidden_size": int64(1)}), ""},
+		"sizes of another shape": {called("Resize", normal[:1], []string{"y"},
+			map[string]string{"keep_aspect_ratio_policy": "not_larger"}), "graft supports only stretch"},
+	} {
+		_, err := readModel(modelOf(tensors, c.node))
+		if c.want == "" {
+			require.NoError(t, err, name)
+		} else {
+			require.ErrorContains(t, err, c.want, name)
+		}
+	}
+}
+
+// In ONNX, negative indices count from the end.
+func TestIndicesFromTheEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		axis int64
+		at   []int64
+		want golden
+	}{
+		"of columns":       {1, []int64{-1, 0}, golden{Shape: []int{2, 2}, Logits: []float64{5, 0, 11, 6}}},
+		"of the last axis": {-1, []int64{-6}, golden{Shape: []int{2, 1}, Logits: []float64{0, 6}}},
+		"of rows":          {0, []int64{-2}, golden{Shape: []int{1, 6}, Logits: []float64{0, 1, 2, 3, 4, 5}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			net, err := readModel(modelOf(list("at", c.at...),
+				called("Gather", []string{"x", "at"}, []string{"y"}, map[string]int64{"axis": c.axis})))
+			require.NoError(t, err)
+			require.NoError(t, json.Unmarshal([]byte(`{"Inputs": [{"Shape": [2, 6], "DType": "float32",
+				"Values": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]}]}`), &c.want))
+			assertComputes(t, net, c.want)
+		})
 	}
 }
 

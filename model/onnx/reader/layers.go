@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"graft/model/graph"
 	"graft/torch/weights"
@@ -139,6 +140,21 @@ func batchNorm(c *call) error {
 // round removes the rounding error of a difference of decimal numbers.
 func round(v float64) float64 { return short(float32(v)) }
 
+// dropout has no effect in inference. Its third input turns training on.
+func dropout(c *call) error {
+	if o := c.operand(2); o.given {
+		t := c.tensors[o.name]
+		if t == nil {
+			return fmt.Errorf("the input training_mode is not a constant; export the model for inference")
+		}
+		w, err := t.weights()
+		if err != nil || slices.ContainsFunc(w.Data, func(b byte) bool { return b != 0 }) {
+			return orElse(err, "the input training_mode is true; export the model for inference")
+		}
+	}
+	return unary("alias.default")(c)
+}
+
 func layerNorm(c *call) error {
 	x, err := c.need(0)
 	if err != nil {
@@ -147,6 +163,13 @@ func layerNorm(c *call) error {
 	scale, err := c.need(1)
 	if err != nil || c.tensors[scale.name] == nil {
 		return fmt.Errorf("the layer normalization's scale must be stored in the model")
+	}
+	dims := len(c.tensors[scale.name].dims)
+	if rank, err := c.rank(x); err == nil {
+		if axis := c.whole("axis", -1); axis != int64(-dims) && axis != int64(rank-dims) {
+			return fmt.Errorf("the layer normalization starts at axis %d, but its scale has %d dimensions; "+
+				"export the network as a .pt2 archive", axis, dims)
+		}
 	}
 	return c.done("layer_norm.default", c.arg("input", x),
 		graph.Arg{Name: "normalized_shape", Value: anys(c.tensors[scale.name].dims)}, c.arg("weight", scale),
@@ -224,6 +247,10 @@ func averagePool(c *call) error {
 	if err != nil {
 		return err
 	}
+	if slices.ContainsFunc(w.dilation, func(d any) bool { return d != int64(1) }) {
+		return fmt.Errorf("unsupported average pool with dilations %v; export the network as a .pt2 archive",
+			w.dilation)
+	}
 	return c.done("avg_pool2d.default", c.arg("self", x), graph.Arg{Name: "kernel_size", Value: anys(kernel)},
 		graph.Arg{Name: "stride", Value: w.stride}, graph.Arg{Name: "padding", Value: w.padding},
 		graph.Arg{Name: "ceil_mode", Value: c.whole("ceil_mode", 0) != 0},
@@ -254,9 +281,13 @@ func resize(c *call) error {
 	how := c.text("mode", "nearest") + " " + c.text("coordinate_transformation_mode", "half_pixel")
 	operator, known := map[string]string{"linear half_pixel": "upsample_bilinear2d.vec",
 		"linear pytorch_half_pixel": "upsample_bilinear2d.vec", "nearest asymmetric": "upsample_nearest2d.vec"}[how]
+	if strings.HasPrefix(how, "nearest") && c.text("nearest_mode", "round_prefer_floor") != "floor" {
+		// at factors 1 and 2, the default mode rounds down too
+		known = known && !slices.ContainsFunc(factors, func(f float64) bool { return f != 1 && f != 2 })
+	}
 	if !known || len(factors) != 4 || factors[0] != 1 || factors[1] != 1 {
 		return fmt.Errorf("unsupported resize by %v with mode %q; expected constant factors and "+
-			"mode \"linear half_pixel\" or \"nearest asymmetric\"", factors, how)
+			"mode \"linear half_pixel\" or \"nearest asymmetric\" with nearest_mode floor", factors, how)
 	}
 	args := []graph.Arg{c.arg("input", x), {Name: "output_size"},
 		{Name: "scale_factors", Value: []any{factors[2], factors[3]}}}
@@ -284,11 +315,12 @@ func lstm(c *call) error {
 	w, r, bias := c.tensors[c.operand(1).name], c.tensors[c.operand(2).name], c.tensors[c.operand(3).name]
 	hidden := c.whole("hidden_size", 0)
 	if w == nil || r == nil || bias == nil || len(w.dims) != 3 || len(r.dims) != 3 || len(bias.dims) != 2 ||
-		hidden < 1 || c.whole("layout", 0) != 0 || c.operand(4).given ||
+		hidden < 1 || c.operand(4).given || c.operand(7).given ||
 		w.dims[1] != 4*hidden || r.dims[1] != 4*hidden || bias.dims[1] != 8*hidden || w.dims[0] != r.dims[0] ||
-		w.dims[0] != bias.dims[0] {
+		w.dims[0] != bias.dims[0] || c.text("direction", "forward") != map[int64]string{1: "forward",
+		2: "bidirectional"}[w.dims[0]] {
 		return fmt.Errorf("unsupported LSTM; expected weights that are stored in the model, sequences of equal " +
-			"length, and the batch as the second dimension")
+			"length, no peepholes, and the direction forward or bidirectional")
 	}
 	var params []any
 	directions := w.dims[0]

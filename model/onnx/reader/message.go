@@ -68,6 +68,9 @@ var kinds = map[int64]weights.DType{
 	9: weights.Bool, 10: weights.Float16, 11: weights.Float64, 16: weights.BFloat16,
 }
 
+// firstOpset is the first supported operator set: in earlier sets, operators such as Softmax compute other results.
+const firstOpset = 13
+
 // mostNodes limits the operators of a model.
 const mostNodes = 100_000
 
@@ -90,6 +93,9 @@ func parse(data []byte) (*message, error) {
 		return nil, err
 	case graph == nil || m.opset == 0:
 		return nil, fmt.Errorf("the file has no graph or no operator set; use an ONNX model")
+	case m.opset < firstOpset:
+		return nil, fmt.Errorf("the model uses operator set %d, expected %d or later; export it again with "+
+			"opset_version=%d or later", m.opset, firstOpset, firstOpset)
 	case m.functions > 0:
 		return nil, fmt.Errorf("the model defines %d functions; export it with functions inlined", m.functions)
 	}

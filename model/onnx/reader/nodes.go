@@ -28,7 +28,7 @@ var operators = map[string]func(c *call) error{
 	"Exp": unary("exp.default"), "Log": unary("log.default"),
 	"Erf": unary("erf.default"), "Cos": unary("cos.default"), "Sin": unary("sin.default"),
 	"Floor": unary("floor.default"), "Ceil": unary("ceil.default"), "Tile": tile, "Abs": unary("abs.default"),
-	"Not": unary("logical_not.default"), "Dropout": unary("alias.default"),
+	"Not": unary("logical_not.default"), "Dropout": dropout,
 	"Elu": slope("elu.default", "alpha", 1), "LeakyRelu": slope("leaky_relu.default", "negative_slope", 0.01),
 	"Gelu":    gelu,
 	"Softmax": softmax("softmax.int"), "LogSoftmax": softmax("log_softmax.int"), "Clip": clip,
@@ -64,6 +64,9 @@ func (b *builder) addNode(n *node) error {
 	}
 	if len(n.out) == 0 || len(b.missed) > 0 {
 		return nil
+	}
+	if err := n.checkAttributes(); err != nil {
+		return err
 	}
 	before := len(b.out.Graph.Nodes)
 	if err := make(c); err != nil {

@@ -224,6 +224,9 @@ func gather(c *call) error {
 		return c.done("select.int", c.arg("self", x), graph.Arg{Name: "dim", Value: axis},
 			graph.Arg{Name: "index", Value: at[0]})
 	}
+	if constant && len(at) > 0 && slices.Min(at) < 0 {
+		return c.gatherBackwards(x, index, axis)
+	}
 	if rank, err := c.rank(x); err == nil && rank == 2 && axis == 0 {
 		return c.done("embedding.default", c.arg("weight", x), c.arg("indices", index))
 	}
@@ -231,6 +234,25 @@ func gather(c *call) error {
 		return fmt.Errorf("multi-dimensional indices are supported only for rows of a matrix")
 	}
 	return c.done("index_select.default", c.arg("self", x), graph.Arg{Name: "dim", Value: axis}, c.arg("index", index))
+}
+
+// mostDims is the largest number of dimensions in LibTorch.
+const mostDims = 64
+
+// gatherBackwards looks up constant indices of which some count from the end: index_select and embedding refuse them.
+func (c *call) gatherBackwards(x, index operand, axis int64) error {
+	if axis < 0 {
+		rank, err := c.rank(x)
+		if err != nil {
+			return err
+		}
+		axis += int64(rank)
+	}
+	if axis < 0 || axis >= mostDims {
+		return fmt.Errorf("the axis %d is not a dimension of the input; export the model again", axis)
+	}
+	return c.done("index.Tensor", c.arg("self", x),
+		graph.Arg{Name: "indices", Value: append(make([]any, axis), c.read(index))})
 }
 
 // expand keeps the tensor's size if the shape has a one, as in ONNX.
