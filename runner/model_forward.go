@@ -36,6 +36,9 @@ If an imported network expects integers, add "dtype": "int64" next to the shape.
 					document.Printable(r.Network), r.Shape)
 				return err
 			}
+			if err == nil && asJSON {
+				err = r.Finite()
+			}
 			return show(command.OutOrStdout(), asJSON, r, err, printForward)
 		},
 	}

@@ -151,6 +151,21 @@ func TestModelForward(t *testing.T) {
 	fails(t, failure.Usage, "expects a batch of", "model", "forward", folder, "--inputs", inputs)
 	given("[2, 3, 16, 16]", "1, 2")
 	fails(t, failure.Configuration, "needs 1536 values, got 2", "model", "forward", folder, "--inputs", inputs)
+	for value, says := range map[string]string{
+		"null":   "value 1 of the inputs is null; expected a number",
+		"1e39":   "value 1 of the inputs is 1e39; expected a number between -3.4e+38 and 3.4e+38",
+		"[2, 3]": "value 1 of the inputs is [2; expected a number",
+		`"2"`:    `value 1 of the inputs is "2"; expected a number`,
+	} {
+		given("[2, 3, 16, 16]", "1, "+value)
+		fails(t, failure.Configuration, says, "model", "forward", folder, "--inputs", inputs)
+	}
+	write(t, inputs, "{\"inputs\": [{\"shape\": [1], \"values\": [1],\n \"Values\": [2]}]}")
+	fails(t, failure.Configuration, `line 2: the key "Values" is given twice`, "model", "forward", folder,
+		"--inputs", inputs)
+	given("[2, 3, 16, 16]", strings.Repeat("1e38, ", len(values)-1)+"1e38")
+	fails(t, failure.Failed, "the network's outputs are not finite: output 0 is", "model", "forward", folder, "--json",
+		"--inputs", inputs)
 	write(t, inputs, `{"inputs": []}`)
 	fails(t, failure.Configuration, "expected 1 input, got 0", "model", "forward", folder,
 		"--inputs", inputs)

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -232,6 +233,25 @@ func TestFaultsAreCapped(t *testing.T) {
 		r.Add(append(make([]Fault, 499), Fault{More: 7})...)
 	}
 	assert.ErrorContains(t, r.Finish(), "1521 faults\n")
+}
+
+// encoding/json keeps the last of several equal keys, and ignores the case of keys.
+func TestRepeatedKeys(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a": 1, "b": {"a": "a", "c": "a"}, "c": [{"a": 1}, {"a": 2}, "a", "a"]}`: "",
+		`"a"`:                                      "",
+		"{\"a\":\n 1,\n \"a\" : 2}":                `line 3: the key "a" is given twice`,
+		`{"a": [{"b": {}, "B": 1}]}`:               `line 1: the key "B" is given twice`,
+		`{"a\"": 1, "\u0061\"": 2}`:                `line 1: the key "a\"" is given twice`,
+		`{"a": "x\\", "b": "{\"b\": 1", "c": "]"}`: "",
+	} {
+		require.True(t, json.Valid([]byte(text)), text)
+		if err := RepeatedKey([]byte(text)); want == "" {
+			require.NoError(t, err, text)
+		} else {
+			require.ErrorContains(t, err, want)
+		}
+	}
 }
 
 func FuzzRead(f *testing.F) {

@@ -90,7 +90,7 @@ var rooms = []room{
 	{"cluster/live", []string{"cluster", "results"}},
 	{"cluster/curves", []string{"cluster", "simulation/tables"}},
 	{"cluster/study", []string{"cluster", "cluster/live", "internal/decode", "torch/weights"}},
-	{"cluster/fabric/graph", nil},
+	{"cluster/fabric/graph", []string{"internal/decode"}},
 	{"cluster/fabric", []string{"cluster", "cluster/fabric/graph"}},
 	{"cluster/fabric/networks", []string{"cluster/fabric", "internal/decode", "trainer"}},
 	{"cluster/elastic", []string{"cluster", "torch/weights"}},

@@ -1,12 +1,16 @@
 package export
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 
 	"graft/config"
+	"graft/internal/decode"
 	"graft/internal/failure"
 	"graft/internal/files"
 	"graft/model"
@@ -35,7 +39,7 @@ type ForwardReport struct {
 type array struct {
 	Shape  []int     `json:"shape"`
 	DType  string    `json:"dtype"` // empty means float32
-	Values []float64 `json:"values"`
+	Values []float64 `json:"-"`
 }
 
 // tensor converts the values to the array's type.
@@ -60,15 +64,28 @@ func Forward(ctx context.Context, env *app.Env, target string, o ForwardOptions)
 	return r, writeOutputs(env.Files, o.Out, r)
 }
 
+// Finite returns an error if JSON cannot represent an output.
+func (r *ForwardReport) Finite() error {
+	at := slices.IndexFunc(r.Logits, func(v float32) bool { return v-v != 0 }) // infinite, or not a number
+	if at < 0 {
+		return nil
+	}
+	return fmt.Errorf("the network's outputs are not finite: output %d is %v; check the inputs and the weights", at,
+		r.Logits[at])
+}
+
 // writeOutputs writes the outputs under the names of the PyTorch side of a comparison.
 func writeOutputs(fsys files.FS, path string, r *ForwardReport) error {
+	if err := r.Finite(); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
 	data, err := json.Marshal(struct {
 		Name   string    `json:"name"`
 		Shape  []int     `json:"output_shape"`
 		Logits []float32 `json:"logits_eval"`
 	}{r.Network, r.Shape, r.Logits})
 	if err != nil {
-		return fmt.Errorf("write %s: the network's outputs are not finite: %w", path, err)
+		return err
 	}
 	return writeFile(fsys, path, append(data, '\n'))
 }
@@ -128,10 +145,16 @@ func readInputs(fsys files.FS, path string) (x array, err error) {
 		return x, err
 	}
 	var file struct {
-		Inputs []array `json:"inputs"`
+		Inputs []struct {
+			array
+			Values json.RawMessage `json:"values"`
+		} `json:"inputs"`
 	}
 	if err := json.Unmarshal(text, &file); err != nil {
 		return wrong("%w; expected an object with the key inputs: a list of one object with shape and values", err)
+	}
+	if err := decode.RepeatedKey(text); err != nil {
+		return wrong("%w", err)
 	}
 	if len(file.Inputs) == 1 && !slices.Contains([]string{"", "float32", "int64"}, file.Inputs[0].DType) {
 		return wrong("unknown type %q of the inputs; expected float32 or int64", file.Inputs[0].DType)
@@ -139,7 +162,10 @@ func readInputs(fsys files.FS, path string) (x array, err error) {
 	if len(file.Inputs) != 1 {
 		return wrong("expected 1 input, got %d", len(file.Inputs))
 	}
-	x = file.Inputs[0]
+	x = file.Inputs[0].array
+	if x.Values, err = readValues(file.Inputs[0].Values); err != nil {
+		return wrong("%w", err)
+	}
 	count := 1
 	for _, size := range x.Shape {
 		if size < 1 || size > largestInputs/count {
@@ -152,4 +178,22 @@ func readInputs(fsys files.FS, path string) (x array, err error) {
 		return wrong("the shape %v needs %d values, got %d", x.Shape, count, len(x.Values))
 	}
 	return x, nil
+}
+
+// readValues reads a list of numbers that float32 can represent.
+func readValues(text []byte) (values []float64, err error) {
+	list, ok := bytes.CutPrefix(bytes.TrimSuffix(text, []byte("]")), []byte("["))
+	if !ok || len(bytes.TrimSpace(list)) == 0 {
+		return nil, nil
+	}
+	for item := range bytes.SplitSeq(list, []byte(",")) {
+		item = bytes.TrimSpace(item)
+		v, err := strconv.ParseFloat(string(item), 64)
+		if err != nil || math.Abs(v) > math.MaxFloat32 {
+			return nil, fmt.Errorf("value %d of the inputs is %.40s; expected a number between -%.3g and %.3g",
+				len(values), item, math.MaxFloat32, math.MaxFloat32)
+		}
+		values = append(values, v)
+	}
+	return values, nil
 }

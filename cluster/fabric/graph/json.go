@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"graft/internal/decode"
 )
 
 // File is a graph in JSON: forward operations, numbered from 1, and edges, which are pairs of these numbers. The second
@@ -13,7 +15,7 @@ import (
 type File struct {
 	Model      string      `json:"model"`      // name of the network
 	Operations []Operation `json:"operations"` // operations, at least one
-	Edges      [][2]int    `json:"edges"`      // pairs of operation IDs
+	Edges      [][]int     `json:"edges"`      // pairs of operation IDs
 }
 
 // Operation is an operation in a [File].
@@ -40,8 +42,12 @@ func ReadJSON(r io.Reader, file string) (*Profile, error) {
 	if err == nil {
 		decoder := json.NewDecoder(bytes.NewReader(text))
 		decoder.DisallowUnknownFields()
-		if err = decoder.Decode(&f); err == nil && decoder.More() {
+		err = decoder.Decode(&f)
+		if _, end := decoder.Token(); err == nil && end != io.EOF {
 			err = errors.New("unexpected text after the graph; expected one graph per file")
+		}
+		if err == nil {
+			err = decode.RepeatedKey(text)
 		}
 	}
 	var p *Profile
@@ -66,27 +72,33 @@ func (f *File) profile() (*Profile, error) {
 	}
 	seen := map[[2]int]bool{}
 	for k, e := range f.Edges {
+		if len(e) != 2 {
+			return nil, fmt.Errorf("edges[%d] has %d numbers; expected 2 IDs of operations", k, len(e))
+		}
 		from, ok := place[e[0]]
 		to, ok2 := place[e[1]]
 		if !ok || !ok2 {
 			return nil, fmt.Errorf("edges[%d] connects %d and %d; expected IDs of operations", k, e[0], e[1])
 		}
-		if edge := [2]int{from, to}; !seen[edge] {
-			seen[edge] = true
-			p.Edges = append(p.Edges, edge)
+		edge := [2]int{from, to}
+		if seen[edge] {
+			return nil, fmt.Errorf("edges[%d] connects %d and %d, as an earlier edge does; remove one of them", k, e[0],
+				e[1])
 		}
+		seen[edge] = true
+		p.Edges = append(p.Edges, edge)
 	}
 	return p, p.Validate()
 }
 
 // WriteJSON writes a profile as a [File].
 func (p *Profile) WriteJSON(w io.Writer) error {
-	f := File{Model: p.Model, Operations: []Operation{}, Edges: [][2]int{}}
+	f := File{Model: p.Model, Operations: []Operation{}, Edges: [][]int{}}
 	for _, n := range p.Nodes {
 		f.Operations = append(f.Operations, Operation(n))
 	}
 	for _, e := range p.Edges {
-		f.Edges = append(f.Edges, [2]int{p.Nodes[e[0]].ID, p.Nodes[e[1]].ID})
+		f.Edges = append(f.Edges, []int{p.Nodes[e[0]].ID, p.Nodes[e[1]].ID})
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
