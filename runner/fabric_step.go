@@ -28,8 +28,7 @@ const graphHelp = `GRAPH is a PipeDream profile (.txt), a graph in JSON (docs/fa
 name of a network such as ResNet18. For a network, operation times come from a device profile.`
 
 func newFabricGraphCommand() *cobra.Command {
-	var o graphs.ReadOptions
-	var out string
+	var o fabric.GraphOptions
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "graph GRAPH",
@@ -41,12 +40,13 @@ func newFabricGraphCommand() *cobra.Command {
   graft fabric graph MobileNetV2 --out mobilenet.txt`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			r, err := fabric.Graph(environment(command.Context()), args[0], o, out)
+			r, err := fabric.Graph(environment(command.Context()), args[0], o)
 			return show(command.OutOrStdout(), asJSON, r, err, printGraph)
 		},
 	}
-	graphFlags(command.Flags(), &o)
-	command.Flags().StringVar(&out, "out", "", "output file: a PipeDream profile (.txt) or a graph (.json)")
+	graphFlags(command.Flags(), &o.ReadOptions)
+	command.Flags().StringVar(&o.Out, "out", "", "output file: a PipeDream profile (.txt) or a graph (.json)")
+	command.Flags().BoolVar(&o.Force, "force", false, "replace an existing output file")
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
 }

@@ -30,6 +30,9 @@ func TestFabricGraphAndStep(t *testing.T) {
 	dir := t.TempDir()
 	file, trace := filepath.Join(dir, "graph.json"), filepath.Join(dir, "trace.json")
 	g := decoded[fabric.GraphReport](t, done(t, "fabric", "graph", "ConvSmall", "--out", file, "--json").stdout)
+	fails(t, failure.Usage, "already exists", "fabric", "graph", "ConvSmall", "--out", file)
+	fails(t, failure.Usage, "are the same file", "fabric", "graph", file, "--out", file, "--force")
+	done(t, "fabric", "graph", "ConvSmall", "--out", file, "--force")
 	again := decoded[fabric.GraphReport](t, done(t, "fabric", "graph", file, "--json").stdout)
 	again.File = g.File
 	require.Equal(t, g, again)

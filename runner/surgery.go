@@ -84,4 +84,5 @@ func surgeryFlags(command *cobra.Command, o *surgery.Options) {
 	flags.StringVar(&o.Out, "out", "", "output file for the weights (.pth, .safetensors)")
 	flags.StringVar(&o.ModelOut, "model-out", "", "output file for the network (.toml, .json)")
 	flags.StringVar(&o.RecordOut, "record", "", "output file for a record of the changes (.json), which --replay reads")
+	flags.BoolVar(&o.Force, "force", false, "replace existing output files")
 }

@@ -59,10 +59,15 @@ func TestSurgeryThereAndBack(t *testing.T) {
 	require.Regexp(t, `take back branch:fc +24730 .*\ntake back widen:conv2:48 +19914 .*\ntake back deepen:1 +10602 `,
 		o.stdout)
 	require.Equal(t, hashes(t, begin), hashes(t, back))
-	o = done(t, "surgery", "--model", first, "--weights", back, "--replay", record, "--out", back, "--json")
-	require.Equal(t, hashes(t, grown), hashes(t, back), "a replay gives the same weights")
+	again := []string{"surgery", "--model", first, "--weights", back, "--replay", record, "--json", "--out"}
+	fails(t, failure.Usage, "are the same file: choose another output file", append(again, back, "--force")...)
+	fails(t, failure.Usage, "already exists: choose another file, or replace it with --force", append(again, begin)...)
+	o = done(t, append(again, begin, "--force")...)
+	require.Equal(t, hashes(t, grown), hashes(t, begin), "a replay gives the same weights")
 	report := decoded[surgery.Report](t, o.stdout)
 	require.Len(t, report.Changes, 3)
+	fails(t, failure.Usage, "--shrink is 3, but "+record+" has 3 changes", "surgery", "--model", network, "--weights",
+		grown, "--replay", record, "--shrink", "3")
 	require.Equal(t, 10602, report.ParametersBefore)
 }
 
@@ -93,6 +98,22 @@ func TestSurgeryRefuses(t *testing.T) {
 			"3x32x32"},
 		"bad form": {[]string{"--model", "ConvNet2", "--action", "none", "--form", "round"}, failure.Usage,
 			"expected one of: [identity residual opposite stacked]"},
+		"form without a new block": {[]string{"--model", "ConvNet2", "--action", "widen:conv1:64", "--form",
+			"residual"}, failure.Usage, "no action adds one"},
+		"bad tolerance": {[]string{"--model", "ConvNet2", "--action", "none", "--tolerance", "nan"}, failure.Usage,
+			"--tolerance is NaN"},
+		"endless tolerance": {[]string{"--model", "ConvNet2", "--action", "none", "--tolerance", "inf"}, failure.Usage,
+			"--tolerance is +Inf"},
+		"bad noise": {[]string{"--model", "ConvNet2", "--action", "none", "--noise", "nan"}, failure.Usage,
+			"--noise is NaN"},
+		"one path twice": {[]string{"--model", "ConvNet2", "--action", "none", "--model-out", "a.json", "--record",
+			"./a.json"}, failure.Usage, "--model-out and --record are both a.json: choose another output file"},
+		"bad network format": {[]string{"--model", "ConvNet2", "--action", "none", "--model-out", "net.pth"},
+			failure.Usage, "expected a file name that ends in .toml, .json"},
+		"bad record format": {[]string{"--model", "ConvNet2", "--action", "none", "--record", "record.toml"},
+			failure.Usage, "expected a file name that ends in .json"},
+		"own input": {[]string{"--model", broken, "--action", "none", "--model-out", broken, "--force"}, failure.Usage,
+			"are the same file: choose another output file"},
 		"bad format": {[]string{"--model", "ConvNet2", "--action", "none", "--out", "x.txt"}, failure.Usage, "txt"},
 		"bad file":   {[]string{"--model", broken, "--action", "none"}, failure.Configuration, "did you mean Conv2d?"},
 		"bad weights": {[]string{"--model", "ConvNet2", "--weights", damaged, "--action", "none"}, failure.Damaged,

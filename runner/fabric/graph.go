@@ -3,7 +3,6 @@ package fabric
 import (
 	"cmp"
 	"errors"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -56,25 +55,43 @@ type GraphKindPart struct {
 // largestShown is the number of operations that a report lists.
 const largestShown = 10
 
-// Graph reads the graph of a training step and describes it. If the path out is not empty, it also writes the graph to
-// this file: in PipeDream's format for .txt, in JSON for .json.
-func Graph(env *app.Env, name string, o networks.ReadOptions, out string) (*GraphReport, error) {
-	p, err := readGraph(env.Files, name, o)
+// GraphOptions configures [Graph].
+type GraphOptions struct {
+	networks.ReadOptions        // options for a neural network that is named instead of a graph
+	Out                  string // path of a .txt file in PipeDream's format, or of a .json file; empty means none
+	Force                bool   // replaces an existing file
+}
+
+// Graph reads the graph of a training step and describes it. If the path Out is not empty, it also writes the graph to
+// this file.
+func Graph(env *app.Env, name string, o GraphOptions) (*GraphReport, error) {
+	extension := strings.ToLower(filepath.Ext(o.Out))
+	if o.Out != "" {
+		if extension != ".txt" && extension != ".json" {
+			return nil, failure.Usagef("option \"out\" is %q; expected a file name that ends in .txt (PipeDream "+
+				"profile) or .json (graph)", o.Out)
+		}
+		if err := app.MayConvert(env.Files, name, o.Out, o.Force); err != nil {
+			return nil, err
+		}
+		if err := app.MayWriteFile(env.Files, o.Out, o.Force); err != nil {
+			return nil, err
+		}
+	}
+	p, err := readGraph(env.Files, name, o.ReadOptions)
 	if err != nil {
 		return nil, err
 	}
 	r := describe(p)
-	if out == "" {
+	if o.Out == "" {
 		return r, nil
 	}
-	write := map[string]func(io.Writer) error{".txt": p.WritePipeDream,
-		".json": p.WriteJSON}[strings.ToLower(filepath.Ext(out))]
-	if write == nil {
-		return nil, failure.Usagef("option \"out\" is %q; expected a file name that ends in .txt (PipeDream profile) "+
-			"or .json (graph)", out)
+	r.File = o.Out
+	write := p.WritePipeDream
+	if extension == ".json" {
+		write = p.WriteJSON
 	}
-	r.File = out
-	return r, files.WriteAtomic(env.Files, out, write)
+	return r, files.WriteAtomic(env.Files, o.Out, write)
 }
 
 // readGraph reads a graph; content faults have the code of a configuration.

@@ -4,11 +4,15 @@ package surgery
 import (
 	"errors"
 	"io/fs"
+	"math"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"graft/internal/failure"
 	"graft/internal/files"
 	"graft/net2net"
+	"graft/runner/app"
 	"graft/torch/weights"
 )
 
@@ -33,6 +37,7 @@ type Options struct {
 	Verify    bool    // fails if the function changes
 	Tolerance float64 // maximum relative change of the function; zero means a default per mode
 
+	Force     bool   // replaces existing output files
 	Out       string // path for the weights; empty means that they are not written
 	ModelOut  string // path for the network; empty means that it is not written
 	RecordOut string // path for the record; empty means that it is not written
@@ -46,11 +51,10 @@ func (o *Options) validate() error {
 		return failure.Usagef("option \"action\" is missing; expected an action such as deepen:0")
 	case o.Keep >= 0 && o.Replay == "":
 		return failure.Usagef("option \"shrink\" reverts changes of a record; name the record with option \"replay\"")
-	case o.Keep < -1 || o.Rows < 2 || o.Noise < 0 || o.Tolerance < 0:
+	case o.Keep < -1 || o.Rows < 2 || !isAmount(o.Noise) || !isAmount(o.Tolerance):
 		return failure.Usagef("option \"shrink\" is %d, option \"rows\" is %d, option \"noise\" is %g, option "+
-			"\"tolerance\" is %g; "+
-			"the minimum is -1 for shrink, 2 for rows, and 0 for noise and tolerance", o.Keep, o.Rows, o.Noise,
-			o.Tolerance)
+			"\"tolerance\" is %g; the minimum is -1 for shrink, 2 for rows, and 0 for noise and tolerance, which "+
+			"must be finite", o.Keep, o.Rows, o.Noise, o.Tolerance)
 	case !slices.Contains(net2net.Forms(), o.Form):
 		return failure.Usagef("option \"form\" is %q; expected one of: %v", o.Form, net2net.Forms()[1:])
 	case !slices.Contains(net2net.SplitRules(), o.Split):
@@ -61,6 +65,49 @@ func (o *Options) validate() error {
 	if o.Out != "" {
 		if _, err := weights.FormatOf(o.Out); err != nil {
 			return failure.With(failure.Usage, err)
+		}
+	}
+	return nil
+}
+
+// isAmount reports whether a number is finite and not negative.
+func isAmount(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }
+
+// output is an output file.
+type output struct {
+	option, path string
+	extensions   []string // permitted extensions; nil for weights, whose format validate checks
+}
+
+// outputs returns the requested output files.
+func (o *Options) outputs() []output {
+	list := []output{{"out", o.Out, nil}, {"model-out", o.ModelOut, []string{".toml", ".json"}},
+		{"record", o.RecordOut, []string{".json"}}}
+	return slices.DeleteFunc(list, func(f output) bool { return f.path == "" })
+}
+
+// mayWrite returns an error if an output file has the wrong extension, is also an input or another output, or exists
+// without the option to replace it.
+func (o *Options) mayWrite(fsys files.FS) error {
+	taken := map[string]string{} // options by path
+	for _, file := range o.outputs() {
+		if file.extensions != nil && !slices.Contains(file.extensions, strings.ToLower(filepath.Ext(file.path))) {
+			return failure.Usagef("option %q is %q; expected a file name that ends in %s", file.option, file.path,
+				strings.Join(file.extensions, ", "))
+		}
+		path := filepath.Clean(file.path)
+		if other := taken[path]; other != "" {
+			return failure.Usagef("option %q and option %q are both %s: choose another output file", other, file.option,
+				path)
+		}
+		taken[path] = file.option
+		for _, in := range []string{o.Model, o.Weights, o.Replay, o.BatchFile} {
+			if err := app.MayConvert(fsys, in, path, o.Force); err != nil {
+				return err
+			}
+		}
+		if err := app.MayWriteFile(fsys, path, o.Force); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -77,12 +124,21 @@ func (o *Options) plan(fsys files.FS) ([]net2net.Action, []*net2net.Change, erro
 	if err := errors.Join(faults...); err != nil {
 		return nil, nil, failure.With(failure.Usage, err)
 	}
+	deepens := slices.ContainsFunc(actions, func(a net2net.Action) bool { return a.Kind == "deepen" })
+	if o.Form != net2net.Auto && !deepens {
+		return nil, nil, failure.Usagef("option \"form\" applies to new blocks, but no action adds one; omit the " +
+			"option, or add an action such as deepen:0")
+	}
 	if o.Replay == "" {
 		return actions, nil, nil
 	}
 	record, err := net2net.ReadRecord(fsys, o.Replay)
 	if err != nil && !errors.As(err, new(*fs.PathError)) { // the file was read and is not a record
 		err = failure.With(failure.Damaged, err)
+	}
+	if err == nil && o.Keep >= len(record) {
+		err = failure.Usagef("option \"shrink\" is %d, but %s has %d changes, so there is nothing to revert; "+
+			"expected a smaller number", o.Keep, o.Replay, len(record))
 	}
 	return actions, record, err
 }

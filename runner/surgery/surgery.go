@@ -20,6 +20,9 @@ func Run(ctx context.Context, env *app.Env, o Options) (report *Report, err erro
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
+	if err := o.mayWrite(env.Files); err != nil {
+		return nil, err
+	}
 	input, err := app.ParseInput(o.Input)
 	if err != nil {
 		return nil, err
