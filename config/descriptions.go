@@ -157,8 +157,8 @@ var descriptions = map[string]string{
 	"graft/cluster/fabric/world.Options.IO": "Time to send and receive a message in seconds, for network = \"ramp\". " +
 		"Default 100e-9.",
 	"graft/cluster/fabric/world.Options.Latency": "Latency of a transfer in seconds. Zero means 50e-9.",
-	"graft/cluster/fabric/world.Options.MaxDegree": "Maximum number of parts into which a training step is split. " +
-		"Zero means 16.",
+	"graft/cluster/fabric/world.Options.MaxDegree": "Maximum number of parts into which a training step is split: 1 " +
+		"or an even number. With strategy = \"data\", at most graphs.batch. Zero means 16.",
 	"graft/cluster/fabric/world.Options.Memory": "Memory per server in bytes. Zero means 80e9.",
 	"graft/cluster/fabric/world.Options.Network": "Topology of the network: \"ramp\" is an optical network with " +
 		"channels between all servers, \"tree\" has one switch per rack and a core switch. Default \"ramp\".",

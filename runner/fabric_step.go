@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -24,6 +26,20 @@ func graphFlags(flags *pflag.FlagSet, o *graphs.ReadOptions) {
 		"device profile for a network: a built-in name, or a file written by 'graft profile'")
 }
 
+// givenGraph keeps only given options: they do not apply to a file that contains a graph.
+func givenGraph(command *cobra.Command, o *graphs.ReadOptions) error {
+	if err := refuseZero(command, "batch"); err != nil {
+		return err
+	}
+	if !command.Flags().Changed("batch") {
+		o.Batch = 0
+	}
+	if !command.Flags().Changed("profile") {
+		o.Profile = ""
+	}
+	return nil
+}
+
 const graphHelp = `GRAPH is a PipeDream profile (.txt), a graph in JSON (docs/fabric.md), a network file, or the
 name of a network such as ResNet18. For a network, operation times come from a device profile.`
 
@@ -40,6 +56,9 @@ func newFabricGraphCommand() *cobra.Command {
   graft fabric graph MobileNetV2 --out mobilenet.txt`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
+			if err := givenGraph(command, &o.ReadOptions); err != nil {
+				return err
+			}
 			r, err := fabric.Graph(environment(command.Context()), args[0], o)
 			return show(command.OutOrStdout(), asJSON, r, err, printGraph)
 		},
@@ -108,7 +127,7 @@ the activity of the servers and of the links between them over time.`,
   graft fabric step VGG11BN --network tree --shape 4x8 --bandwidth 12.5e9 --trace step.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			if err := o.read(); err != nil {
+			if err := o.read(command); err != nil {
 				return failure.With(failure.Usage, err)
 			}
 			r, err := fabric.Step(environment(command.Context()), args[0], o.StepOptions)
@@ -118,7 +137,8 @@ the activity of the servers and of the links between them over time.`,
 	flags := command.Flags()
 	graphFlags(flags, &o.Graph)
 	flags.IntSliceVar(&o.Degrees, "degree", nil,
-		"degrees to simulate, such as 1,2,4; empty means 1,2,4,8,16, up to the number of servers")
+		"degrees to simulate, such as 1,2,4; empty means 1,2,4,8,16, up to the number of servers, and up to the batch "+
+			"for a network with --strategy data")
 	flags.StringVar((*string)(&o.Options.Strategy), "strategy", string(wire.Data),
 		"kind of parallelism: data, tensor or pipeline")
 	flags.Float64Var(&o.Options.Quantum, "quantum", 0.01,
@@ -142,8 +162,21 @@ the activity of the servers and of the links between them over time.`,
 	return command
 }
 
-// read parses the texts of flags.
-func (o *stepFlags) read() (err error) {
+// read parses the texts of flags, and refuses flags without an effect.
+func (o *stepFlags) read(command *cobra.Command) (err error) {
+	if err := givenGraph(command, &o.Graph); err != nil {
+		return err
+	}
+	if err := refuseZero(command, "bandwidth", "latency", "memory", "quantum"); err != nil {
+		return err
+	}
+	switch given := command.Flags().Changed; {
+	case given("uplink") && o.Network.Kind == "ramp":
+		return errors.New("--uplink applies to racks of --network tree, but the network is ramp; omit --uplink")
+	case given("quantum") && o.Options.Strategy != wire.Tensor && !slices.Contains(o.quirks, wire.HeldSizes.Name):
+		return fmt.Errorf("--quantum applies to --strategy tensor, but the strategy is %s; omit --quantum",
+			o.Options.Strategy)
+	}
 	if o.shape != "" {
 		if o.Network.Size, err = wire.ReadSize(o.shape); err != nil {
 			return fmt.Errorf("--shape: %w", err)
@@ -172,6 +205,9 @@ func printStep(w io.Writer, r *fabric.StepReport) error {
 			c.Flow/megabyte)
 	}
 	p.Table(t)
+	if r.Strategy == string(wire.Data) {
+		p.Line("\nThe time of an operation on a share of the batch is assumed to be proportional to the share.")
+	}
 	p.Line(
 		"\nCOMPUTING and TRANSFERRING are the shares of time in which a server computes, and in which bytes are sent " +
 			"between servers. BUSY is the mean over servers. MEMORY is the largest use of a server.")

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,6 +54,26 @@ func TestFabricGraphAndStep(t *testing.T) {
 	fails(t, failure.Usage, "degree 3: a job runs on one server or on an even number of servers", "fabric",
 		"step", file,
 		"--degree", "3")
+	for flags, says := range map[string]string{
+		"--profile none":                `--profile applies to networks, but ` + file + ` is a graph with its own`,
+		"--batch 64":                    `--batch applies to networks`,
+		"--size 64":                     `--size applies to networks`,
+		"--uplink 1e9":                  "--uplink applies to racks of --network tree, but the network is ramp",
+		"--quantum 0.1":                 "--quantum applies to --strategy tensor, but the strategy is data",
+		"--bandwidth 0":                 "--bandwidth is 0; expected more than 0; omit it for the default 1.6e+12",
+		"--latency 0":                   "--latency is 0",
+		"--memory 0":                    "--memory is 0",
+		"--quantum 0 --batch 0":         "--batch is 0",
+		"--strategy tensor --quantum 0": "--quantum is 0",
+	} {
+		fails(t, failure.Usage, says, append([]string{"fabric", "step", file}, strings.Fields(flags)...)...)
+	}
+	fails(t, failure.Usage, "--batch applies to networks", "fabric", "graph", file, "--batch", "128")
+	fails(t, failure.Usage, "degree 8: the servers share a batch of 4 examples; request a lower degree, or set --batch",
+		"fabric", "step", "ConvSmall", "--batch", "4", "--degree", "2,8")
+	few := decoded[fabric.StepReport](t, done(t, "fabric", "step", "ConvSmall", "--batch", "4", "--json").stdout)
+	require.Len(t, few.Degrees, 3, "1, 2 and 4")
+	fails(t, failure.Configuration, "CharGPT runs as a graph of operators", "fabric", "step", "CharGPT")
 	fails(t, failure.Usage, "expected a file name that ends in .svg", "fabric", "step", file, "--figure",
 		filepath.Join(dir, "step.gif"))
 	text, err := os.ReadFile(trace)

@@ -44,3 +44,13 @@ func plainFlagError(command *cobra.Command, err error) error {
 	}
 	return failure.Usagef("%s is %s; expected %s%s", m[2], m[1], expectedValues[m[4]], otherFlags[m[2]])
 }
+
+// refuseZero returns an error if one of the flags is given as 0, which options take for their default.
+func refuseZero(command *cobra.Command, names ...string) error {
+	for _, name := range names {
+		if f := command.Flags().Lookup(name); f.Changed && f.Value.String() == "0" {
+			return failure.Usagef("--%s is 0; expected more than 0; omit it for the default %s", name, f.DefValue)
+		}
+	}
+	return nil
+}

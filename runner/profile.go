@@ -60,6 +60,9 @@ machine; on a busy machine the profile is less accurate.`,
   graft profile show laptop.toml`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(command *cobra.Command, args []string) error {
+			if err := refuseZero(command, "rounds", "classes"); err != nil {
+				return err
+			}
 			return runProfile(command.Context(), command.OutOrStdout(), args, o)
 		},
 	}

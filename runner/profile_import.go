@@ -43,6 +43,9 @@ decisions and surgery take no time, unless you set their times in the profile fi
   graft train job.toml --set time.profile=measured.toml`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(command *cobra.Command, args []string) error {
+			if err := refuseZero(command, "classes"); err != nil {
+				return err
+			}
 			made, err := profile.Import(environment(command.Context()), args[0], args[1], o.ImportOptions)
 			return show(command.OutOrStdout(), o.json, made, err, o.print)
 		},

@@ -169,6 +169,8 @@ func TestProfileRefuses(t *testing.T) {
 			"between 1 and 65536 examples"},
 		"a batch twice":             {quickly(network, "--batch", "64,64"), failure.Usage, "duplicate batch"},
 		"a batch that is no number": {quickly(network, "--batch", "x"), failure.Usage, "--batch"},
+		"no rounds":                 {quickly(network, "--rounds", "0"), failure.Usage, "--rounds is 0; expected"},
+		"no classes":                {quickly(network, "--classes", "0"), failure.Usage, "--classes is 0; expected"},
 		"rounds below none":         {quickly(network, "--rounds", "-1"), failure.Usage, "rounds"},
 		"threads below none":        {quickly(network, "--threads", "-1"), failure.Usage, "--threads"},
 		"one process":               {quickly(network, "--processes", "1"), failure.Usage, "--processes has 1"},

@@ -78,7 +78,7 @@ func Graph(env *app.Env, name string, o GraphOptions) (*GraphReport, error) {
 			return nil, err
 		}
 	}
-	p, err := readGraph(env.Files, name, o.ReadOptions)
+	p, _, err := readGraph(env.Files, name, o.ReadOptions)
 	if err != nil {
 		return nil, err
 	}
@@ -94,14 +94,39 @@ func Graph(env *app.Env, name string, o GraphOptions) (*GraphReport, error) {
 	return r, files.WriteAtomic(env.Files, o.Out, write)
 }
 
-// readGraph reads a graph; content faults have the code of a configuration.
-func readGraph(fsys files.FS, name string, o networks.ReadOptions) (*graph.Profile, error) {
-	p, err := networks.Reader{Network: config.ReadNetwork, Profile: config.FindProfile}.Read(fsys, name, o)
+// usualBatch is the batch size of a network without the option to set it.
+const usualBatch = 64
+
+// readGraph reads a graph, and returns the batch size of a network; zero for a file that contains a graph, to which the
+// options do not apply. Content faults have the code of a configuration.
+func readGraph(fsys files.FS, name string, o networks.ReadOptions) (p *graph.Profile, batch int, err error) {
+	p, err = networks.ReadGraph(fsys, name)
+	switch unused := unusedOf(o); {
+	case err == nil && p == nil:
+		batch = cmp.Or(o.Batch, usualBatch)
+		p, err = networks.Reader{Network: config.ReadNetwork, Profile: config.FindProfile}.Read(fsys, name, o)
+	case err == nil && unused != "":
+		return nil, 0, failure.Usagef("option %q applies to networks, but %s is a graph with its own times and sizes; "+
+			"omit the option", unused, name)
+	}
 	var missing *fs.PathError
 	if err != nil && !errors.As(err, &missing) {
 		err = failure.With(failure.Configuration, err)
 	}
-	return p, err
+	return p, batch, err
+}
+
+// unusedOf returns the name of the first option that is set.
+func unusedOf(o networks.ReadOptions) string {
+	switch {
+	case o.Profile != "":
+		return "profile"
+	case o.Batch != 0:
+		return "batch"
+	case o.Size != 0:
+		return "size"
+	}
+	return ""
 }
 
 func describe(p *graph.Profile) *GraphReport {

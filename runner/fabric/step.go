@@ -23,13 +23,15 @@ type StepOptions struct {
 	Graph   networks.ReadOptions  // options for a neural network that is named instead of a graph
 	Network fabric.NetworkOptions // network between the servers
 	Options fabric.Options        // options for the job
-	// degrees to simulate; empty means 1, 2, 4, 8 and 16, limited by the number of servers
+	// degrees to simulate; empty means 1, 2, 4, 8 and 16, limited by the number of servers and by the batch
 	Degrees []int
 	// path of a trace in the Trace Event Format; empty means no trace. The trace shows the last of the degrees at which
 	// the step fits on the cluster.
 	Trace    string
 	Figure   string // path of a figure of the traced degree; empty means no figure
 	Critical int    // degree whose critical path is listed; zero means the degree of the trace
+
+	most int // largest degree, for strategy data; zero means that the batch is unknown
 }
 
 // StepReport holds the times of a training step at several degrees of parallelism, on an empty cluster.
@@ -79,11 +81,14 @@ type StepPart struct {
 
 // Step simulates a training step at several degrees.
 func Step(env *app.Env, name string, o StepOptions) (*StepReport, error) {
-	p, err := readGraph(env.Files, name, o.Graph)
+	p, batch, err := readGraph(env.Files, name, o.Graph)
 	if err != nil {
 		return nil, err
 	}
 	s, err := o.study(p)
+	if err == nil {
+		err = o.checkShares(s, batch)
+	}
 	if err != nil {
 		return nil, failure.With(failure.Usage, err)
 	}
@@ -161,12 +166,28 @@ func (o *StepOptions) study(p *graph.Profile) (*fabric.Study, error) {
 	return s, s.Validate()
 }
 
+// checkShares returns an error if a server's share of the batch is less than one example. A batch of zero is unknown.
+func (o *StepOptions) checkShares(s *fabric.Study, batch int) error {
+	if batch == 0 || s.Options.Strategy != fabric.Data || s.Options.Quirks.Keeps(fabric.HeldSizes) {
+		return nil
+	}
+	o.most = batch
+	for _, degree := range append(slices.Clone(o.Degrees), o.Critical) {
+		if degree > batch {
+			return fmt.Errorf("degree %d: the servers share a batch of %d examples; request a lower degree, or set "+
+				"option \"batch\" to a larger batch", degree, batch)
+		}
+	}
+	return nil
+}
+
 // degrees returns the degrees to simulate.
 func (o *StepOptions) degrees(s *fabric.Study) []int {
 	if len(o.Degrees) > 0 {
 		return o.Degrees
 	}
-	list := slices.DeleteFunc([]int{1, 2, 4, 8, 16}, func(n int) bool { return n > s.Network.Size() })
+	most := min(s.Network.Size(), cmp.Or(o.most, s.Network.Size()))
+	list := slices.DeleteFunc([]int{1, 2, 4, 8, 16}, func(n int) bool { return n > most })
 	if o.Critical > 0 && !slices.Contains(list, o.Critical) {
 		list = append(list, o.Critical)
 	}

@@ -39,44 +39,55 @@ type Reader struct {
 // largestGraph is the maximum size of a graph file in bytes.
 const largestGraph = 256 << 20
 
-// Read reads the graph of a training step. A name that ends in .txt is a PipeDream profile, and a JSON file with
-// operations is a graph; any other name is a network file or the name of a network in graft's model zoo. Read returns
-// an error for a graph without work, because its training step would take no time.
+// Read reads the graph of a training step. A file that [ReadGraph] does not read is a network file or the name of a
+// network in graft's model zoo. Read returns an error for a graph without work, because its training step would take no
+// time.
 func (r Reader) Read(fsys files.FS, name string, o ReadOptions) (*graph.Profile, error) {
-	p, err := r.read(fsys, name, o)
-	if err == nil {
-		err = checkWork(p)
-	}
-	return p, err
-}
-
-func (r Reader) read(fsys files.FS, name string, o ReadOptions) (*graph.Profile, error) {
-	switch {
-	case strings.EqualFold(filepath.Ext(name), ".txt"):
-		text, err := decode.ReadAll(fsys, name, largestGraph)
-		if err != nil {
-			return nil, fmt.Errorf("read a graph: %w", err)
-		}
-		return graph.ReadPipeDream(bufio.NewReader(bytes.NewReader(text)), graphName(name), name)
-	case isJSON(name):
-		text, err := decode.ReadAll(fsys, name, largestGraph)
-		if err != nil {
-			return nil, fmt.Errorf("read a graph: %w", err)
-		}
-		var top map[string]json.RawMessage
-		if json.Unmarshal(text, &top) != nil || top["operations"] != nil {
-			return graph.ReadJSON(bytes.NewReader(text), name)
-		}
+	p, err := ReadGraph(fsys, name)
+	if p != nil || err != nil {
+		return p, err
 	}
 	n, err := r.network(fsys, name, o.Size)
 	if err != nil {
 		return nil, err
 	}
+	if n.Graph != nil {
+		return nil, fmt.Errorf("%s runs as a graph of operators, whose times a device profile cannot divide among "+
+			"layers; use a network of layers, such as ResNet18, or write the operations with their times to a graph "+
+			"file (.json)", name)
+	}
 	profile, err := r.Profile(fsys, cmp.Or(o.Profile, UsualProfile))
 	if err != nil {
 		return nil, err
 	}
-	return Profile(n, Options{Batch: o.Batch, Profile: profile})
+	if p, err = Profile(n, Options{Batch: o.Batch, Profile: profile}); err != nil {
+		return nil, err
+	}
+	return p, checkWork(p)
+}
+
+// ReadGraph reads a file that contains a graph: a name that ends in .txt is a PipeDream profile, and a JSON file with
+// operations is a graph. For any other name, it returns nil.
+func ReadGraph(fsys files.FS, name string) (p *graph.Profile, err error) {
+	isText := strings.EqualFold(filepath.Ext(name), ".txt")
+	if !isText && !isJSON(name) {
+		return nil, nil
+	}
+	text, err := decode.ReadAll(fsys, name, largestGraph)
+	if err != nil {
+		return nil, fmt.Errorf("read a graph: %w", err)
+	}
+	var top map[string]json.RawMessage
+	switch {
+	case isText:
+		p, err = graph.ReadPipeDream(bufio.NewReader(bytes.NewReader(text)), graphName(name), name)
+	case json.Unmarshal(text, &top) != nil || top["operations"] != nil:
+		p, err = graph.ReadJSON(bytes.NewReader(text), name)
+	}
+	if p == nil || err != nil {
+		return nil, err
+	}
+	return p, checkWork(p)
 }
 
 // graphName returns the name of a file without its extension; for graph.txt, the name of its folder.

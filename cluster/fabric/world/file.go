@@ -53,6 +53,7 @@ type File struct {
 	study.Sources `config:"-"`
 	reader        networks.Reader
 	profiles      []*graph.Profile
+	times         int // number of profiles from files that contain a graph with its times
 	schedulers    []Scheduler
 }
 
@@ -107,6 +108,10 @@ func (f *File) Check(fsys files.FS, r *decode.Reading) {
 	if f.Validate() != nil || !f.readGraphs(fsys, r) || !f.findSchedulers(fsys, r) {
 		return
 	}
+	f.blameUnused(r)
+	if r.Failed() {
+		return
+	}
 	for _, p := range f.points() {
 		s, err := f.cluster(&p, f.Fabric.quirks())
 		if err == nil {
@@ -126,13 +131,22 @@ func (f *File) Check(fsys files.FS, r *decode.Reading) {
 
 // readGraphs reads the graphs. It returns false on an error.
 func (f *File) readGraphs(fsys files.FS, r *decode.Reading) bool {
-	f.profiles = nil
+	f.profiles, f.times = nil, 0
 	for k, name := range f.Graphs.Models {
 		o := networks.ReadOptions{Batch: f.Graphs.Batch, Profile: f.Graphs.Profile}
 		if len(f.Graphs.Sizes) > 0 {
 			o.Size = f.Graphs.Sizes[k]
 		}
-		p, err := f.reader.Read(fsys, name, o)
+		p, err := networks.ReadGraph(fsys, name)
+		if p != nil {
+			if f.times++; o.Size != 0 {
+				r.Blame("graphs.sizes", fmt.Sprintf("sizes[%d] is not used, because %s is a graph with its own sizes; "+
+					"set it to 0", k, name), k)
+				return false
+			}
+		} else if err == nil {
+			p, err = f.reader.Read(fsys, name, o)
+		}
 		if err != nil {
 			r.Blame("graphs.models", fmt.Sprintf("models[%d]: %v", k, r.Elsewhere("graphs.models", err, k)))
 			return false

@@ -35,8 +35,10 @@ type Options struct {
 	Speed float64
 	// Parallelism of a training step: "data" splits the batch, "tensor" splits the parameters, "pipeline" gives each
 	// server consecutive operations. Default "data".
-	Strategy  string `config:",one=data|tensor|pipeline"`
-	MaxDegree int    // Maximum number of parts into which a training step is split. Zero means 16.
+	Strategy string `config:",one=data|tensor|pipeline"`
+	// Maximum number of parts into which a training step is split: 1 or an even number. With strategy = "data", at most
+	// graphs.batch. Zero means 16.
+	MaxDegree int
 	// Operation time per part in ms, for strategy = "tensor": an operation is split into one part per quantum, up to
 	// max_degree parts. Default 0.01.
 	Quantum float64  `config:"quantum_ms"`
@@ -63,7 +65,15 @@ func (o Options) Validate() error {
 	}
 	s := o.options(quirks)
 	_, err = o.network().Make(quirks)
-	return errors.Join(err, s.Validate())
+	return errors.Join(err, s.Validate(), oddDegree("max_degree", o.MaxDegree))
+}
+
+// oddDegree returns an error for a largest degree that no job can have.
+func oddDegree(name string, most int) error {
+	if most > 1 && most%2 == 1 {
+		return fmt.Errorf("%s is %d, but degrees are 1 or even; use %d or %d", name, most, most-1, most+1)
+	}
+	return nil
 }
 
 // quirks returns the faults that the file keeps, after validation.
@@ -227,6 +237,9 @@ func (o Vary) Validate() error {
 		for k, v := range list {
 			faults.When(!(v > 0), "%s[%d] is %v; must be more than 0", name, k, v)
 		}
+	}
+	for k, v := range o.MaxDegrees {
+		faults = append(faults, oddDegree(fmt.Sprintf("max_degrees[%d]", k), v))
 	}
 	faults = append(faults, twice("loads", o.Loads), twice("bandwidths", o.Bandwidths), twice("skewness", o.Skewness),
 		twice("max_degrees", o.MaxDegrees), twice("networks", o.Networks))
