@@ -281,6 +281,10 @@ func TestTracesAreImported(t *testing.T) {
 
 	fails(t, failure.Damaged, "check that the trace is of this network", "profile", "import", trace, "ConvNet2")
 	fails(t, failure.Usage, "--batch is -1", "profile", "import", trace, "ConvNet2", "--batch", "-1")
+	for _, step := range []string{"10m", "1us"} {
+		fails(t, failure.Usage, "measure a step of the same program without the profiler, and check the unit",
+			"profile", "import", trace, "BatchNormConvolution", "--step", step)
+	}
 	fails(t, failure.Usage, "--step is -1s", "profile", "import", trace, "ConvNet2", "--step", "-1s")
 	fails(t, failure.Usage, "--classes is -1", "profile", "import", trace, "ConvNet2", "--classes", "-1")
 }

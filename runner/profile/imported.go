@@ -97,6 +97,9 @@ func Import(env *app.Env, trace, network string, o ImportOptions) (*Imported, er
 		return nil, failure.With(failure.Damaged, fmt.Errorf("import trace %s: %w", trace, err))
 	}
 	if o.Step > 0 {
+		if err := checkStep(o.Step.Seconds(), table.StepSeconds); err != nil {
+			return nil, failure.With(failure.Usage, err)
+		}
 		table.Calibrate(o.Step.Seconds())
 	}
 	p, err := o.profile(trace, n, table)
@@ -123,6 +126,24 @@ func (o *ImportOptions) validate() error {
 		return fmt.Errorf("option \"step\" is %v; must be from 0 to 1h", o.Step)
 	case o.Classes < 0 || o.Classes > mostClasses:
 		return fmt.Errorf("option \"classes\" is %d; must be from 0 to %d", o.Classes, mostClasses)
+	}
+	return nil
+}
+
+// Limits on the time of a step without the profiler, relative to a step with it. They find wrong units of time. The
+// largest leaves room for the noise of a busy machine. The smallest leaves room for slow profilers: small operators on
+// a CPU took five times longer with the profiler (docs/howto/profile.md).
+const (
+	slowestPlain = 2
+	fastestPlain = 1.0 / 20
+)
+
+// checkStep refuses a time of a step that the trace contradicts. Both times are in seconds.
+func checkStep(plain, traced float64) error {
+	if traced > 0 && (plain > slowestPlain*traced || plain < fastestPlain*traced) {
+		return fmt.Errorf("option \"step\" is %.4g ms, but a step takes %.4g ms in the trace; expected %.4g to %.4g "+
+			"ms; measure a step of the same program without the profiler, and check the unit", 1e3*plain, 1e3*traced,
+			1e3*fastestPlain*traced, 1e3*slowestPlain*traced)
 	}
 	return nil
 }
