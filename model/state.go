@@ -231,6 +231,23 @@ func (n *Network) LoadUndrawn(set *weights.Set) error {
 // shapes. It does not load the weights.
 func (n *Network) Fits(set *weights.Set) error { return n.fits(n.State(), byName(set)) }
 
+// CanTrain returns an error that names the first tensor from which training would diverge: a tensor with NaN or, in a
+// tree of layers, infinities. In a graph of operators, infinities may mask attention.
+func (n *Network) CanTrain(set *weights.Set) error {
+	given := byName(set)
+	for _, e := range n.State() {
+		w, ok := given[e.Name]
+		if !ok || e.Slot.Role == Constant {
+			continue
+		}
+		if nan, infinite := w.NotFinite(); nan > 0 || infinite > 0 && n.Graph == nil {
+			return fmt.Errorf("tensor %s has %d NaN and %d infinite values of %d, so training would diverge; "+
+				"use other weights, such as an earlier checkpoint", e.Name, nan, infinite, w.Count())
+		}
+	}
+	return nil
+}
+
 func byName(set *weights.Set) map[string]weights.Tensor {
 	tensors := make(map[string]weights.Tensor, len(set.Tensors))
 	for _, t := range set.Tensors {

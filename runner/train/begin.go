@@ -68,6 +68,9 @@ func loadFirst(fsys files.FS, n *model.Network, c *config.Job, seed int64) error
 	if err != nil {
 		return mismatched(fsys, path, err)
 	}
+	if err := n.CanTrain(set); err != nil && first != "" {
+		return fmt.Errorf("%s: %w", path, err)
+	}
 	return nil
 }
 
@@ -133,6 +136,9 @@ func CheckWeights(env *app.Env, c *config.Job, seed int64) error {
 	}
 	if err := n.Fits(set); err != nil {
 		return fmt.Errorf("network.weights: %w", mismatched(env.Files, first, err))
+	}
+	if err := n.CanTrain(set); err != nil {
+		return fmt.Errorf("network.weights: %s: %w", first, err)
 	}
 	return nil
 }

@@ -2,9 +2,11 @@ package train_test
 
 import (
 	"context"
+	"encoding/binary"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,6 +19,7 @@ import (
 	"graft/runner/app"
 	"graft/runner/train"
 	"graft/runner/worktest"
+	tensors "graft/torch/weights"
 	"graft/trainer"
 )
 
@@ -92,6 +95,21 @@ func TestCheckOfInitialWeights(t *testing.T) {
 	weights := "network.weights=" + filepath.Join(folder, "weights.safetensors")
 	require.NoError(t, check())
 	require.NoError(t, check(weights), "it shrank to its first network")
+	set, err := runs.ReadWeights(files.OS{}, filepath.Join(folder, "weights.safetensors"))
+	require.NoError(t, err)
+	last := &set.Tensors[len(set.Tensors)-1]
+	for bits, says := range map[uint32]string{0x7fc00001: "has 1 NaN and 0 infinite values",
+		0xff800000: "has 0 NaN and 1 infinite values"} {
+		last.Data = slices.Clone(last.Data)
+		binary.LittleEndian.PutUint32(last.Data[4:], bits)
+		spoilt := filepath.Join(t.TempDir(), "spoilt.safetensors")
+		require.NoError(t, tensors.Write(files.OS{}, spoilt, set))
+		require.ErrorContains(t, check("network.weights="+spoilt), spoilt+": tensor "+last.Name+" "+says)
+		o := smallest(filepath.Join(t.TempDir(), "other"))
+		o.Set = append(o.Set, "network.weights="+spoilt)
+		_, err = train.Run(context.Background(), worktest.Env(files.OS{}), "", o)
+		require.ErrorContains(t, err, "so training would diverge; use other weights")
+	}
 	err = check(weights, "data.synthetic.classes=4")
 	require.ErrorContains(t, err, "fc.bias is [3] in the file and [4] in the network")
 	require.ErrorContains(t, err, "network.toml in the same folder may be the right network; set network.file to it")

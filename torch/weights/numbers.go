@@ -87,3 +87,34 @@ func swapBytes(data []byte, size int64) {
 		}
 	}
 }
+
+// exponents holds the bits of the exponent of floating-point types. All of them are set in NaN and in infinities.
+var exponents = map[DType]uint64{Float32: 0x7f8 << 20, Float64: 0x7ff << 52, Float16: 0x7c00, BFloat16: 0x7f80}
+
+// NotFinite counts the items that are NaN, and the infinite items.
+func (t Tensor) NotFinite() (nan, infinite int64) {
+	mask, size := exponents[t.DType], int(t.DType.Size())
+	if mask == 0 {
+		return 0, 0
+	}
+	fractions := mask&^(mask<<1) - 1 // all bits below the exponent
+	for data := t.Data; len(data) >= size; data = data[size:] {
+		var bits uint64
+		switch size {
+		case 2:
+			bits = uint64(binary.LittleEndian.Uint16(data))
+		case 4:
+			bits = uint64(binary.LittleEndian.Uint32(data))
+		default:
+			bits = binary.LittleEndian.Uint64(data)
+		}
+		switch {
+		case bits&mask != mask:
+		case bits&fractions == 0:
+			infinite++
+		default:
+			nan++
+		}
+	}
+	return nan, infinite
+}

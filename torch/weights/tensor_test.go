@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"graft/torch/weights"
 )
@@ -100,6 +101,21 @@ func TestConversions(t *testing.T) {
 	}
 }
 
+// Every bit pattern of a type is NaN, infinite or finite, as its value says.
+func TestNotFinite(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		dtype := rapid.SampledFrom([]weights.DType{weights.Float32, weights.Float64, weights.Float16, weights.BFloat16,
+			weights.Int64, weights.Uint8}).Draw(t, "type")
+		data := rapid.SliceOfN(rapid.SampledFrom([]byte{0, 1, 0x3c, 0x78, 0x7c, 0x7f, 0x80, 0xf0, 0xfc, 0xff}), 64,
+			64).Draw(t, "bytes")
+		tensor := weights.Tensor{Name: "x", DType: dtype, Shape: []int64{64 / dtype.Size()}, Data: data}
+		s, err := weights.Describe(tensor)
+		require.NoError(t, err)
+		nan, infinite := tensor.NotFinite()
+		require.Equal(t, []int64{s.NaN, s.Inf}, []int64{nan, infinite})
+	})
+}
+
 func TestDescribe(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
 	tensor, err := weights.FromFloat32s("v", []int64{7}, []float32{1, 2, nan, 3, 4, inf, inf})
@@ -109,6 +125,8 @@ func TestDescribe(t *testing.T) {
 	assert.Equal(t, 2.5, *s.Mean)
 	assert.Equal(t, math.Sqrt(1.25), *s.Spread, "divided by 4, not by 3")
 	assert.Equal(t, []int64{7, 1, 2}, []int64{s.Count, s.NaN, s.Inf})
+	nans, infinite := tensor.NotFinite()
+	assert.Equal(t, []int64{1, 2}, []int64{nans, infinite})
 
 	one, err := weights.Describe(weights.Tensor{Name: "one", DType: weights.Float16, Data: []byte{0, 0x3c}})
 	require.NoError(t, err)
