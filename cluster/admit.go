@@ -110,7 +110,7 @@ func (r *Run) tooLarge(pool *PoolRun, j *Job) string {
 	if j.GPUs > pool.Nodes*r.perNode() {
 		return "larger than its virtual cluster"
 	}
-	return r.lacking(pool.Nodes, r.perNode(), j)
+	return r.lacking(pool.Nodes, r.perNode(), 0, j)
 }
 
 // NewJobs returns copies of the jobs in the list "like" for a simulation of a part of the cluster. The function seconds

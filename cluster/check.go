@@ -132,9 +132,9 @@ func (p *Pool) checkNode(nd *node) error {
 		}
 	}
 	for k := range used {
-		if nd.used[k] != used[k] || used[k] > p.nodes.limits[k] && !p.nodes.lends {
+		if nd.used[k] != used[k] || used[k] > p.nodes.limitsOf(nd)[k] && !p.nodes.lends {
 			return fmt.Errorf("jobs use %[5]d of the %[2]d units of resource %[3]d on node %[1]d, but the counter of "+
-				"used units is %[4]d", nd.name, p.nodes.limits[k], k, nd.used[k], used[k])
+				"used units is %[4]d", nd.name, p.nodes.limitsOf(nd)[k], k, nd.used[k], used[k])
 		}
 	}
 	for g, taken := range parts {

@@ -13,7 +13,8 @@ type nodeKinds struct {
 }
 
 type kindCount struct {
-	size       int // devices per node
+	size       int     // devices per node
+	limits     []int64 // other resources per node
 	nodes      int
 	free, lost int   // wholly free devices of nodes in service and out of service
 	room       int64 // free thousandths of partly used devices
@@ -27,14 +28,14 @@ type kindSet struct {
 }
 
 // divide gives the nodes their types, in order, and their devices.
-func (n *Nodes) divide(counts []int, s *Study, sets []uint64) {
+func (n *Nodes) divide(counts []int, r *Run) {
 	t := &nodeKinds{per: make([]kindCount, len(counts))}
-	n.each = s.largest()
+	n.each = r.largest()
 	for k := range counts {
-		t.per[k].size = s.sizeOf(k)
+		t.per[k].size, t.per[k].limits = r.sizeOf(k), r.limits(k)
 		t.sets = append(t.sets, kindSet{types: 1 << k})
 	}
-	for _, set := range sets {
+	for _, set := range r.typed.sets {
 		if bits.OnesCount64(set) < len(counts) {
 			t.sets = append(t.sets, kindSet{types: set})
 		}
@@ -56,7 +57,7 @@ func (t *nodeKinds) clear(n *Nodes) {
 		return
 	}
 	for k := range t.per {
-		t.per[k] = kindCount{size: t.per[k].size, room: t.per[k].room}
+		t.per[k] = kindCount{size: t.per[k].size, limits: t.per[k].limits, room: t.per[k].room}
 	}
 	for k := range t.sets {
 		t.sets[k].clear(len(n.list), t.per[bits.TrailingZeros64(t.sets[k].types)].size)
@@ -116,6 +117,14 @@ func (n *Nodes) sizeOf(kind uint8) int {
 		return n.each
 	}
 	return n.types.per[kind].size
+}
+
+// limitsOf returns the other resources of a node.
+func (n *Nodes) limitsOf(nd *node) []int64 {
+	if n.types == nil {
+		return n.limits
+	}
+	return n.types.per[nd.kind].limits
 }
 
 // see restricts the current job to a set of types. Zero means all types.

@@ -31,7 +31,7 @@ type Nodes struct {
 	drains bool  // a drain is planned
 	until  int64 // expected end of the current job, if a drain is planned
 
-	limits []int64 // other resources per node; empty if not counted
+	limits []int64 // other resources per node, unless nodes have types; empty if not counted
 	wants  []int64 // other resources per device of the current job
 	share  int     // thousandths of a device for the current job; zero means a whole device
 }
@@ -259,7 +259,7 @@ func (n *Nodes) Room(at int) int {
 	}
 	for k, wanted := range n.wants {
 		if wanted > 0 {
-			room = min(room, int((n.limits[k]-n.list[at].used[k])/wanted))
+			room = min(room, int((n.limitsOf(n.list[at])[k]-n.list[at].used[k])/wanted))
 		}
 	}
 	return room
@@ -365,7 +365,7 @@ func (n *Nodes) tally(nd *node, by int) {
 func (n *Nodes) canJoin(shares []Share) bool {
 	for _, s := range shares {
 		nd := n.find(s.Node)
-		if !n.open(nd) || !Fits(nd.used, n.wants, n.limits, int64(bits.OnesCount64(s.GPUs))) {
+		if !n.open(nd) || !Fits(nd.used, n.wants, n.limitsOf(nd), int64(bits.OnesCount64(s.GPUs))) {
 			return false
 		}
 	}

@@ -60,7 +60,7 @@ func (n *Nodes) beside() (Share, bool) {
 // holds reports whether a node has enough other resources for one device of the current job.
 func (n *Nodes) holds(nd *node) bool {
 	for k, wanted := range n.wants {
-		if nd.used[k]+wanted > n.limits[k] {
+		if nd.used[k]+wanted > n.limitsOf(nd)[k] {
 			return false
 		}
 	}

@@ -57,7 +57,7 @@ func TestOtherResources(t *testing.T) {
 	for name, count := range map[string]func(s *Study){
 		"memory": func(s *Study) { s.Memory = 100 },
 		"licences": func(s *Study) {
-			s.Others = []Resource{{"licences", 100, func(j *trace.Job) int64 { return j.RAM }}}
+			s.Others = []Resource{{Name: "licences", Node: 100, Of: func(j *trace.Job) int64 { return j.RAM }}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,7 @@ type Run struct {
 	resources []Resource        // counted resources other than devices
 	varied    bool              // jobs that request equal numbers of devices may need different placements
 	typed     typings           // how the jobs use the types of nodes
-	empty     map[[2]int]*Nodes // idle nodes, by their number and size
+	empty     map[[3]int]*Nodes // idle nodes, by their number, size and type
 }
 
 // PoolRun holds a pool whose simulation is being prepared.
@@ -226,9 +226,9 @@ func (r *Run) arriving(pr *PoolRun) (jobs []*Job, err error) {
 }
 
 func (r *Run) engine(pr *PoolRun, jobs []*Job, sched Scheduler, extra int64) *engine {
-	nodes := newNodes(pr.Nodes+pr.Spares, r.perNode(), r.limits())
+	nodes := newNodes(pr.Nodes+pr.Spares, r.perNode(), r.limits(0))
 	if pr.types != nil {
-		nodes.divide(pr.types, r.Study, r.typed.sets)
+		nodes.divide(pr.types, r)
 	}
 	p := newPool(nodes, r.place, r.speed(), r.Begin)
 	if pr.types != nil {

@@ -21,7 +21,10 @@ type NodeType struct {
 	Name  string         // name, as in the trace except for upper and lower case
 	Nodes map[string]int // number of nodes by virtual cluster
 	GPUs  int            // devices per node, up to 64; zero means the study's number
-	Speed float64        // speed of a job relative to the other types; zero means 1
+	CPUs  int            // processors per node; zero means the study's number
+	// memory per node in MiB; zero means the study's memory
+	Memory int64
+	Speed  float64 // speed of a job relative to the other types; zero means 1
 	// speed by the model that a job trains, for models with a speed other than Speed; may be nil
 	Speeds map[string]float64
 }
@@ -55,6 +58,8 @@ func (s *Study) validateTypes() (faults validate.Faults) {
 		seen[name] = true
 		faults.When(t.GPUs < 0 || t.GPUs > trace.MaxPerNode, "a node of type %q has %d devices; expected 1 to %d",
 			t.Name, t.GPUs, trace.MaxPerNode)
+		faults.When(t.CPUs < 0 || t.Memory < 0, "a node of type %q has %d processors and %d MiB of memory; expected "+
+			"at least 0", t.Name, t.CPUs, t.Memory)
 		for _, speed := range append(slices.Collect(maps.Values(t.Speeds)), t.speedOf("")) {
 			faults.Unless(speed > 0 && speed <= math.MaxFloat64, "type %q has the speed %g; expected a positive, "+
 				"finite number", t.Name, speed)
@@ -127,7 +132,7 @@ type typed struct {
 	sets  []typeSet // fastest first
 }
 
-// typeSet is a set of types on which a job has the same speed, and whose nodes have the same number of devices.
+// typeSet is a set of types on which a job has the same speed, and whose nodes have the same resources.
 type typeSet struct {
 	types uint64  // one bit per type
 	rate  float64 // speed relative to the type on which the job ran in the trace
@@ -215,7 +220,7 @@ func (t *typings) add(key typedKey, s *Study) *beside {
 	for _, k := range named {
 		rate := speed(k) / speed(from)
 		at := slices.IndexFunc(one.sets, func(set typeSet) bool {
-			return set.rate == rate && s.sizeOf(bits.TrailingZeros64(set.types)) == s.sizeOf(k)
+			return set.rate == rate && s.sameNodes(bits.TrailingZeros64(set.types), k)
 		})
 		if at < 0 {
 			at, one.sets = len(one.sets), append(one.sets, typeSet{rate: rate})
@@ -258,7 +263,7 @@ func (r *Run) tooLargeOfType(pool *PoolRun, j *Job) string {
 		if j.Accepts(k) {
 			largest = max(largest, n*size)
 			if j.GPUs <= n*size {
-				if lacks = r.lacking(n, size, j); lacks == "" {
+				if lacks = r.lacking(n, size, k, j); lacks == "" {
 					return ""
 				}
 			}

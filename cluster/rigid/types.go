@@ -25,6 +25,10 @@ type GPUType struct {
 	// Number of GPUs per node of this type, at most 64. Zero means the number in cluster.vc_file or, if the file has
 	// none, cluster.gpus_per_node.
 	PerNode int `config:"gpus_per_node" json:",omitempty"`
+	// Number of processors per node of this type. Zero means cluster.cpus_per_node.
+	CPUs int `config:"cpus_per_node" json:",omitempty"`
+	// Memory per node of this type in MiB. Zero means cluster.memory_mb_per_node.
+	Memory int64 `config:"memory_mb_per_node" json:",omitempty"`
 	// Speed of jobs on this type relative to the other types. Zero means 1.
 	Speed float64
 	// Models in the trace whose jobs have another speed on this type. May be empty.
@@ -46,6 +50,8 @@ func (t *GPUType) validate(file bool) error {
 	}
 	faults.When(t.PerNode < 0 || t.PerNode > trace.MaxPerNode, "gpus_per_node is %d; must be between 1 and %d",
 		t.PerNode, trace.MaxPerNode)
+	faults.When(t.CPUs < 0 || t.Memory < 0 || t.CPUs > math.MaxInt32 || t.Memory > math.MaxInt32, "cpus_per_node "+
+		"is %d and memory_mb_per_node is %d; both must be between 0 and %d", t.CPUs, t.Memory, math.MaxInt32)
 	faults.Unless(t.Speed >= 0 && t.Speed <= mostSpeed, "speed is %g; must be above 0 and at most %g", t.Speed,
 		float64(mostSpeed))
 	faults.When(len(t.Models) != len(t.ModelSpeeds), "model_speeds has %d entries for %d models; expected one for each",
@@ -105,7 +111,8 @@ func (o *Options) typedNodes() (sum int) {
 // types returns the types of the nodes of virtual clusters, or of the undivided cluster if there are none.
 func (o *Options) types(vcs []trace.VC) (list []cluster.NodeType) {
 	for _, t := range o.Types {
-		one := cluster.NodeType{Name: t.Name, Nodes: map[string]int{}, Speed: t.Speed, GPUs: t.PerNode}
+		one := cluster.NodeType{Name: t.Name, Nodes: map[string]int{}, Speed: t.Speed, GPUs: t.PerNode,
+			CPUs: t.CPUs, Memory: t.Memory}
 		if vcs == nil {
 			one.Nodes[undividedName] = t.Nodes
 		}

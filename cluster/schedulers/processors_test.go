@@ -91,3 +91,53 @@ func TestProcessors(t *testing.T) {
 		})
 	}
 }
+
+// typed divides the nodes of a study into two equally fast types.
+func typed(s *cluster.Study, x, y cluster.NodeType) *cluster.Study {
+	x.Name, x.Nodes = "x", map[string]int{"a": 2, "b": 1}
+	y.Name, y.Nodes = "y", map[string]int{"a": 1, "b": 3}
+	s.Types = []cluster.NodeType{x, y}
+	return s
+}
+
+// Types can have processors and memory of their own. If all have the study's amounts, nothing changes. A job that needs
+// more than the nodes of a type have runs on the others.
+func TestProcessorsOfTypes(t *testing.T) {
+	for _, policy := range Kinds() {
+		t.Run(policy.Name, func(t *testing.T) {
+			onY := 0
+			for seed := range uint64(12) {
+				run := func(s *cluster.Study) *cluster.Outcome {
+					return must(s.Run(context.Background(), policy, cluster.Options{}))
+				}
+				same := run(typed(crowd(seed, 60, 12), cluster.NodeType{}, cluster.NodeType{}))
+				own := run(typed(crowd(seed, 60, 0), cluster.NodeType{CPUs: 12}, cluster.NodeType{CPUs: 12}))
+				require.Equal(t, same.Completions(), own.Completions())
+
+				s := typed(crowd(seed, 60, 0), cluster.NodeType{CPUs: 6, Memory: 1000}, cluster.NodeType{Memory: 2000})
+				for k := range s.Jobs {
+					s.Jobs[k].RAM = int64(100 * s.Jobs[k].GPUs)
+				}
+				s.Jobs[7].GPUs, s.Jobs[7].CPUs = 1, 7
+				s.Jobs[8].GPUs, s.Jobs[8].CPUs, s.Jobs[8].RAM = 1, 1, 1500
+				s.Jobs[9].GPUs, s.Jobs[9].CPUs, s.Jobs[9].GPUType, s.Jobs[9].NeedsType = 1, 7, "x", true
+				o := run(s)
+				require.Contains(t, o.Refused, cluster.Refusal{ID: "9",
+					Why: "more processors requested than the nodes have"})
+				for _, r := range o.Refused {
+					if policy.Profiles {
+						break // the profiler takes nodes of the last type
+					}
+					require.NotContains(t, []string{"7", "8"}, r.ID, r.Why)
+				}
+				for _, j := range o.Jobs {
+					if (j.Trace.ID == "7" || j.Trace.ID == "8") && o.TypeOf(j) != "" {
+						require.Equal(t, "y", o.TypeOf(j))
+						onY++
+					}
+				}
+			}
+			require.Positive(t, onY)
+		})
+	}
+}
