@@ -13,7 +13,7 @@ import (
 
 // growthMetrics are the metrics of simulations of jobs whose networks grow.
 var growthMetrics = []study.Metric{
-	{Name: "accuracy", Unit: "share", Title: "accuracy", About: "mean accuracy of the networks at the ends of their " +
+	{Name: "accuracy", Unit: "share", Title: "accuracy", About: "mean accuracy of the networks at the ends of all " +
 		"jobs, computed from learning curves", Better: study.Higher, Format: "%.2f%%", Main: true},
 	{Name: "accuracy_never", Unit: "share", Title: "never grown", About: "mean accuracy that the networks would have " +
 		"without growth after their work in the trace", Better: study.Neutral, Format: "%.2f%%"},

@@ -100,7 +100,7 @@ func (c Cell) shown(v float64, format string) string {
 	return text
 }
 
-// wholeBelow is the limit below which every whole float64 is written with all digits.
+// wholeBelow is the limit below which whole and large numbers are written with all digits before the point.
 const wholeBelow = 1e15
 
 // verb is the format of numbers of a unit.
@@ -108,11 +108,9 @@ func verb(v float64, unit string) string {
 	switch {
 	case unit == UnitShare || unit == UnitPoints || unit == UnitSeconds:
 		return "%.2f"
-	case (unit == UnitImages || unit == UnitGFLOP) && v >= 1000: // without an exponent
-		return wholeFormat
 	case unit == UnitNats:
 		return "%.4f"
-	case v == math.Trunc(v) && math.Abs(v) < wholeBelow:
+	case (v == math.Trunc(v) || math.Abs(v) >= 1000) && math.Abs(v) < wholeBelow: // without an exponent
 		return wholeFormat
 	}
 	return "%.4g"
