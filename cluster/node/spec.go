@@ -50,15 +50,19 @@ func (s *Spec) Validate() error {
 	var faults validate.Faults
 	faults.Unless(s.Cores > 0 && s.Cores <= whole, "cores is %v; expected more than 0 and at most 100 percent of a GPU",
 		s.Cores)
-	faults.Unless(s.Memory >= 0 && s.Memory <= maxMemory, "memory is %v; expected at least 0 MiB", s.Memory)
-	faults.Unless(s.Work >= 0 && s.Work <= maxTime, "work is %v; expected at least 0s", s.Work)
-	faults.Unless(s.Estimate >= 0 && s.Estimate <= maxTime, "estimate is %v; expected at least 0s",
-		s.Estimate)
-	faults.Unless(s.Arrival >= 0 && s.Arrival <= maxTime, "arrival is %v; expected at least 0s",
-		s.Arrival)
+	faults.Unless(s.Memory >= 0 && s.Memory <= maxMemory, "memory is %v; expected at least 0 and at most %d MiB",
+		s.Memory, maxMemory)
+	for _, t := range []struct {
+		name  string
+		value time.Duration
+	}{{"work", s.Work}, {"estimate", s.Estimate}, {"arrival", s.Arrival}} {
+		faults.Unless(t.value >= 0 && t.value <= maxTime, "%s is %v; expected at least 0s and at most %v", t.name,
+			t.value, maxTime)
+	}
 	faults.Unless(s.Weight > 0 && s.Weight <= maxWeight && !math.IsNaN(s.Weight),
-		"weight is %v; expected a positive number", s.Weight)
-	faults.Unless(s.Tickets > 0 && s.Tickets <= math.MaxInt32, "tickets is %v; expected a positive number", s.Tickets)
+		"weight is %v; expected a positive number of at most %g", s.Weight, maxWeight)
+	faults.Unless(s.Tickets > 0 && s.Tickets <= math.MaxInt32, "tickets is %v; expected a positive number of at most "+
+		"%d", s.Tickets, math.MaxInt32)
 	return errors.Join(faults.Prefixed("task " + s.Name + ": ")...)
 }
 
