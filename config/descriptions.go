@@ -322,16 +322,17 @@ var descriptions = map[string]string{
 		"means no dependency.",
 	"graft/cluster/node/world.Task.Arrival": "Time of submission, measured from the start of the run. Default 0.",
 	"graft/cluster/node/world.Task.Checkpoint": "Declares that a real task saves its state at SIGTERM and resumes " +
-		"from this state in its next run, as 'graft train --resume' does. If false, graft can pause the task only by " +
-		"signals (SIGSTOP and SIGCONT).",
+		"from this state in its next run, as 'graft train --resume' does, and that its exit code 75 requests another " +
+		"run. If false, graft can pause the task only by signals (SIGSTOP and SIGCONT), and exit code 75 is a " +
+		"failure.",
 	"graft/cluster/node/world.Task.Command": "Program and arguments of a real task, run without a shell. Empty means " +
 		"a task that is only simulated.",
 	"graft/cluster/node/world.Task.Cores": "Percentage of a GPU's cores that the task keeps busy when it runs alone. " +
 		"Default 100.",
 	"graft/cluster/node/world.Task.Count": "Number of copies of the task. If count is above 1, a number is appended " +
 		"to the name of each copy. Default 1.",
-	"graft/cluster/node/world.Task.Duration": "Run time of the task when it has a GPU to itself, for simulations and " +
-		"schedulers. Zero means unknown, and is allowed only for a real task.",
+	"graft/cluster/node/world.Task.Duration": "Run time of the task when it has a GPU to itself. 'graft node " +
+		"simulate' needs it; schedulers of 'graft node run' use it as an estimate. Zero means unknown.",
 	"graft/cluster/node/world.Task.Env": "Additional environment variables of a real task, such as SEED=1. Empty " +
 		"adds none.",
 	"graft/cluster/node/world.Task.Estimate": "Estimated duration that schedulers use. Zero means the true duration.",

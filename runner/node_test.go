@@ -128,6 +128,30 @@ func TestNodeSimulateGoesOn(t *testing.T) {
 	fails(t, failure.Configuration, "task", "node", "simulate", "tasks.toml", "--resume")
 }
 
+// A simulation refuses a task without a duration. The same task can run, and a check accepts it if it has a command.
+func TestTasksWithoutDurations(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "tasks.toml", "[machine]\n[[task]]\ncommand = [\"true\"]\n")
+	says := "task task1 has no duration, which a simulation needs; set duration to its run time alone on a GPU"
+	fails(t, failure.Configuration, says+", or run the tasks with 'graft node run'", "node", "simulate", "tasks.toml")
+	require.Contains(t, done(t, "config", "check", "tasks.toml").stdout, "1 task on 4 GPUs")
+	require.Contains(t, done(t, "node", "run", "tasks.toml", "--dry-run").stdout, "fcfs")
+	write(t, "tasks.toml", "[machine]\n[[task]]\nname = \"a\"\n")
+	fails(t, failure.Configuration, "task a has no duration", "config", "check", "tasks.toml")
+}
+
+// A simulation whose measured pairs have no effect says so, as a check does.
+func TestProfilesWithoutEffect(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "pairs.csv", "model1,dataset1,batchsize1,amp1,model2,dataset2,batchsize2,amp2,speed1,speed2\n"+
+		"a,,0,0,a,,0,0,0.5,0.5\n")
+	write(t, "tasks.toml", "[machine]\nprofiles = \"pairs.csv\"\n[[task]]\nname = \"a\"\nduration = \"1s\"\n"+
+		"count = 2\n")
+	const says = "machine.profiles has no effect: each measured pair of tasks requests more than 100%"
+	require.Contains(t, done(t, "config", "check", "tasks.toml").stderr, says)
+	require.Contains(t, done(t, "node", "simulate", "tasks.toml", "--scheduler", "fcfs").stdout, "Warning: "+says)
+}
+
 // The number of parallel simulations changes no byte.
 func TestNodeSimulateInParallel(t *testing.T) {
 	t.Chdir(t.TempDir())

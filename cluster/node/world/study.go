@@ -9,6 +9,7 @@ import (
 	"graft/cluster/node"
 	"graft/cluster/node/agent"
 	"graft/cluster/study"
+	"graft/internal/failure"
 	"graft/internal/parallel"
 	"graft/internal/words"
 )
@@ -59,6 +60,9 @@ const (
 func (s *simulations) Prepare(ctx context.Context, _ study.Env, quick bool) error {
 	if quick && len(s.Task) == 0 && s.trace() == "" {
 		return nil // tasks are generated
+	}
+	if err := s.checkDurations(quick); err != nil {
+		return failure.With(failure.Configuration, err)
 	}
 	s.studies, s.candidates = s.Studies(), s.Candidates()
 	if len(s.studies) == 0 && !slices.ContainsFunc(s.candidates, func(c Scheduler) bool { return c.IsLearned() }) {

@@ -23,8 +23,8 @@ type Task struct {
 	// Percentage of a GPU's cores that the task keeps busy when it runs alone. Default 100.
 	Cores  float64
 	Memory float64 `config:"memory_mb"` // GPU memory of the task in MiB. Default 0.
-	// Run time of the task when it has a GPU to itself, for simulations and schedulers. Zero means unknown, and is
-	// allowed only for a real task.
+	// Run time of the task when it has a GPU to itself. 'graft node simulate' needs it; schedulers of 'graft node run'
+	// use it as an estimate. Zero means unknown.
 	Duration time.Duration
 	Estimate time.Duration // Estimated duration that schedulers use. Zero means the true duration.
 	Arrival  time.Duration // Time of submission, measured from the start of the run. Default 0.
@@ -44,7 +44,8 @@ type Task struct {
 	// Main memory limit of a real task in MiB, enforced only if its processes have a cgroup. Zero means no limit.
 	MainMemory float64 `config:"main_memory_mb"`
 	// Declares that a real task saves its state at SIGTERM and resumes from this state in its next run, as 'graft train
-	// --resume' does. If false, graft can pause the task only by signals (SIGSTOP and SIGCONT).
+	// --resume' does, and that its exit code 75 requests another run. If false, graft can pause the task only by signals
+	// (SIGSTOP and SIGCONT), and exit code 75 is a failure.
 	Checkpoint bool
 }
 
@@ -71,7 +72,7 @@ func expand(tasks []Task) (specs []node.Spec, err error) {
 		if t.Count < 0 || t.Count > mostCount {
 			return nil, fmt.Errorf("task %s: count is %d; must be from 0 to %d", t.Name, t.Count, mostCount)
 		}
-		base := cmp.Or(t.Name, fmt.Sprintf("task%d", k+1))
+		base := t.base(k)
 		for i := range t.Count {
 			s := t.spec()
 			if s.Name = base; t.Count > 1 {
@@ -106,6 +107,27 @@ func order(tasks []Task, specs []node.Spec, places map[string][]int) error {
 	}
 	return errors.Join(faults...)
 }
+
+// checkDurations returns an error for a task without a duration. If runnable is true, tasks with a command need no
+// duration, because 'graft node run' can run them.
+func (f *File) checkDurations(runnable bool) error {
+	for k := range f.Task {
+		t := &f.Task[k]
+		if t.Duration > 0 || t.Count == 0 || runnable && len(t.Command) > 0 {
+			continue
+		}
+		remedy := ""
+		if len(t.Command) > 0 {
+			remedy = ", or run the tasks with 'graft node run'"
+		}
+		return fmt.Errorf("task %s has no duration, which a simulation needs; set duration to its run time alone on "+
+			"a GPU%s", t.base(k), remedy)
+	}
+	return nil
+}
+
+// base returns the name of a task without the number of a copy. The argument place is its position in the file.
+func (t *Task) base(place int) string { return cmp.Or(t.Name, fmt.Sprintf("task%d", place+1)) }
 
 // ExpandedTasks returns the tasks of the file, with a separate task for each copy. The copies have unique names.
 func (f *File) ExpandedTasks() (all []Task) {
