@@ -277,8 +277,8 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.File.Machine":  "Simulated machine and its GPUs.",
 	"graft/cluster/node/world.File.Run":      "Seeds for 'graft learn', and the run folder for every command.",
 	"graft/cluster/node/world.File.Schedule": "Schedulers and their options. If no scheduler is named, 'graft node " +
-		"simulate' compares all schedulers that need no training, and 'graft node run' uses backfill. If schedulers " +
-		"are named, 'graft node run' uses the first one.",
+		"simulate' compares all schedulers that need no training, and 'graft node run' uses backfill, or fcfs if a " +
+		"task has neither duration nor estimate. If schedulers are named, 'graft node run' uses the first one.",
 	"graft/cluster/node/world.File.Task": "List of tasks, one table [[task]] per task. If the list is empty, tasks " +
 		"are generated or taken from a trace.",
 	"graft/cluster/node/world.File.Tasks": "Options for tasks that are generated or taken from a trace.",
@@ -290,9 +290,9 @@ var descriptions = map[string]string{
 		"graft's own simulator. Default \"none\".",
 	"graft/cluster/node/world.Machine.Contention": "Slowdown coefficient of tasks on the same GPU, from 0 to 10: the " +
 		"speed of a task is divided by 1 + contention × (cores that other tasks use / cores of the GPU). Default 0.",
-	"graft/cluster/node/world.Machine.Cores": "Rule for tasks that together request more than 100% of a GPU's cores: " +
-		"\"shared\" runs them together, more slowly; \"whole\" makes a task wait until enough cores are free. " +
-		"Default \"shared\".",
+	"graft/cluster/node/world.Machine.Cores": "Rule for learned schedulers: \"shared\" lets them start tasks that " +
+		"together request up to 150% of a GPU's cores, and that then run more slowly; \"whole\" makes a task wait " +
+		"until enough cores are free. Built-in schedulers always wait for free cores. Default \"shared\".",
 	"graft/cluster/node/world.Machine.Empty": "Power of a GPU without tasks, in watts. Default 25.",
 	"graft/cluster/node/world.Machine.Full":  "Power of a GPU with all cores in use, in watts. Default 250.",
 	"graft/cluster/node/world.Machine.GPUs": "Number of identical GPUs. Default 4. Cannot be combined with " +
@@ -302,7 +302,8 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.Machine.Memory": "Memory per GPU in MiB. Default 16384. Cannot be combined with " +
 		"memories_mb.",
 	"graft/cluster/node/world.Machine.Profiles": "Path of colocate_info.csv, which 'graft node profile' writes. For " +
-		"each pair of task kinds, the file holds the measured slowdowns of two tasks that share a GPU. Empty means " +
+		"each pair of task kinds, the file holds the measured slowdowns of two tasks that share a GPU. Under " +
+		"built-in schedulers, tasks share a GPU only if they together request at most 100% of its cores. Empty means " +
 		"no measured slowdowns.",
 	"graft/cluster/node/world.Machine.Speeds": "Relative speed of each GPU that memories_mb lists; task durations " +
 		"are divided by it. Empty means 1 for each GPU.",

@@ -171,6 +171,22 @@ func TestProfilesOfTasks(t *testing.T) {
 	require.NotEqual(t, digest("a,,0,0,b,,0,0,1,1\n"), digest("a,,0,0,b,,0,0,1,0.5\n"))
 }
 
+// A file whose measured pairs can slow no task down has a warning.
+func TestWarningsAboutProfilesOfTasks(t *testing.T) {
+	warnings := func(cores, set string) string {
+		n := must(readNode(t, "[machine]\nprofiles = \"testdata/tasks/pairs.csv\"\n"+set+
+			"[[task]]\nname = \"vgg\"\nduration = \"1s\"\n"+cores+
+			"[[task]]\nname = \"b\"\nkind = \"lstm\"\nduration = \"1s\"\ncores = 40\n"))
+		return strings.Join(n.Warnings(), "\n")
+	}
+	require.Empty(t, warnings("cores = 60\n", ""))
+	require.Contains(t, warnings("cores = 61\n", ""), "each measured pair of tasks requests more than 100% of a GPU's "+
+		"cores")
+	require.Contains(t, warnings("", ""), "compare a learned scheduler")
+	require.Contains(t, warnings("cores = 60\n", "max_tasks_per_gpu = 1\n"), "max_tasks_per_gpu is 1; raise it")
+	require.Contains(t, warnings("cores = 10\nkind = \"resnet\"\n", ""), "pairs.csv has no pair of the tasks' kinds")
+}
+
 // Generated workloads depend only on the seed and on their purpose.
 func TestGeneratedTasks(t *testing.T) {
 	n := must(readNode(t, "[machine]\n[tasks]\nmin_tasks = 3\nmax_tasks = 5\ntrain_count = 4\nvalidation_count = 2\n"+

@@ -60,8 +60,8 @@ server's address.`,
 	}
 	o.add(command)
 	command.Flags().StringSliceVar(&o.schedulers, "scheduler", nil,
-		"scheduler, by name or run folder (default: the first scheduler in CONFIG, "+
-			"or backfill if CONFIG names no scheduler)")
+		"scheduler, by name or run folder (default: the first scheduler in CONFIG; without one, backfill, "+
+			"or fcfs if a task has neither duration nor estimate)")
 	command.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the planned placement without starting tasks")
 	command.Flags().StringVar(&o.watch.Address, "listen", "",
 		"HTTP address for /status and /metrics, such as 127.0.0.1:0; if empty, no server is started")

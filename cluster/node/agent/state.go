@@ -16,8 +16,8 @@ const (
 	Features = 13 // values that describe a candidate, which is a task on a device
 )
 
-// mostCores is the maximum percentage of a device's cores that a candidate may request together with the running tasks.
-const mostCores = 150
+// MostCores is the maximum percentage of a device's cores that a candidate may request together with the running tasks.
+const MostCores = 150.0
 
 // window is the number of tasks at the head of the queue that are candidates.
 const window = 64
@@ -69,7 +69,7 @@ func (s *state) look() learn.Observation {
 	}
 	for _, t := range m.Queue[:min(len(m.Queue), window)] {
 		for _, d := range s.devices {
-			if d.Cores+t.Cores <= mostCores && m.Holds(t, d) {
+			if d.Cores+t.Cores <= MostCores && m.Holds(t, d) {
 				s.candidates = append(s.candidates, candidate{t, d})
 				s.values = s.describe(s.values, t, d)
 			}

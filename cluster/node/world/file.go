@@ -51,7 +51,8 @@ type File struct {
 	// tasks.
 	Workload study.Workload
 	// Schedulers and their options. If no scheduler is named, 'graft node simulate' compares all schedulers that need
-	// no training, and 'graft node run' uses backfill. If schedulers are named, 'graft node run' uses the first one.
+	// no training, and 'graft node run' uses backfill, or fcfs if a task has neither duration nor estimate. If
+	// schedulers are named, 'graft node run' uses the first one.
 	Schedule Schedule
 	Executor Executor           // Options for 'graft node run'.
 	Learn    candidates.Options `config:",omit=max_slots"` // Options for the learner that 'graft learn' runs.

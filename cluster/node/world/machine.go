@@ -22,14 +22,16 @@ type Machine struct {
 	Speeds []float64
 	// Maximum number of tasks that run on a GPU at the same time. Zero means no limit.
 	Together int `config:"max_tasks_per_gpu,was=together"`
-	// Rule for tasks that together request more than 100% of a GPU's cores: "shared" runs them together, more slowly;
-	// "whole" makes a task wait until enough cores are free. Default "shared".
+	// Rule for learned schedulers: "shared" lets them start tasks that together request up to 150% of a GPU's cores,
+	// and that then run more slowly; "whole" makes a task wait until enough cores are free. Built-in schedulers always
+	// wait for free cores. Default "shared".
 	Cores string `config:",one=shared|whole"`
 	// Slowdown coefficient of tasks on the same GPU, from 0 to 10: the speed of a task is divided by 1 + contention ×
 	// (cores that other tasks use / cores of the GPU). Default 0.
 	Contention float64
 	// Path of colocate_info.csv, which 'graft node profile' writes. For each pair of task kinds, the file holds the
-	// measured slowdowns of two tasks that share a GPU. Empty means no measured slowdowns.
+	// measured slowdowns of two tasks that share a GPU. Under built-in schedulers, tasks share a GPU only if they
+	// together request at most 100% of its cores. Empty means no measured slowdowns.
 	Profiles string `config:",path" result:"contents"`
 	// Method of preempting a task: "signal" pauses its processes, which keep their memory and their GPU; "checkpoint"
 	// ends them and restarts them later on any GPU. Default "signal".

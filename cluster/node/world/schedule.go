@@ -18,8 +18,8 @@ import (
 )
 
 // Schedule selects the schedulers and sets their options. If no schedulers are named, 'graft node simulate' compares
-// all schedulers that need no training, and 'graft node run' uses backfill. If schedulers are named, 'graft node run'
-// uses the first one.
+// all schedulers that need no training, and 'graft node run' uses backfill, or fcfs if a task has neither duration nor
+// estimate. If schedulers are named, 'graft node run' uses the first one.
 type Schedule struct {
 	study.Schedule
 	Quantum time.Duration // Time slice of schedulers that time-share GPUs. Default 10s.

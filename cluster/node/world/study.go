@@ -118,6 +118,9 @@ func (s *simulations) Plan() *study.Plan {
 		p.Remarks = append(p.Remarks, fmt.Sprintf("The comparison uses %d of %s: tasks.test_count limits the "+
 			"workloads, and earlier workloads are for learning.", used, words.Plural(len(s.specs), "task")))
 	}
+	for _, text := range s.Warnings() {
+		p.Remarks = append(p.Remarks, "Warning: "+text)
+	}
 	for k := range s.candidates {
 		e := &s.candidates[k]
 		one := study.Scheduler{Name: e.Kind.Name, Learned: e.Policies()}
