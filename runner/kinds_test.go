@@ -173,4 +173,11 @@ func TestKindsOfTrialsAndTasks(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want.Name, kind)
 	}
+	must(t, "node run tasks.toml --out runs/tasks --resume")
+	text := contents(t, "runs/tasks/tasks.jsonl")
+	write(t, "runs/tasks/tasks.jsonl", text[:strings.Index(text, "\n")+1])
+	for _, command := range []string{"report runs/tasks", "node run tasks.toml --out runs/tasks --resume"} {
+		fails(t, failure.Damaged, "tasks.jsonl: it has the ends of 0 tasks, but the run is complete and has 1 task",
+			strings.Fields(command)...)
+	}
 }

@@ -192,8 +192,9 @@ func TestNodeSimulateFaults(t *testing.T) {
 			"against is \"sjf\"; expected one of the schedulers fcfs"},
 		"too much memory": {"[machine]\n" + task + "memory_mb = 20000\n",
 			"task a needs 20000 MiB of GPU memory and can never run: the largest GPU has 16384"},
-		"negative memory": {"[machine]\n" + task + "memory_mb = -1\n", "memory is -1; expected at least 0 and at most 1073741824 MiB"},
-		"no cores":        {"[machine]\n" + task + "cores = -5\n", "cores is -5; expected more than 0 and at most 100"},
+		"negative memory": {"[machine]\n" + task + "memory_mb = -1\n",
+			"memory is -1; expected at least 0 and at most 1073741824 MiB"},
+		"no cores": {"[machine]\n" + task + "cores = -5\n", "cores is -5; expected more than 0 and at most 100"},
 		"too many cores": {"[machine]\n" + task + "cores = 101\n", "cores is 101; expected more than 0 and at most " +
 			"100"},
 		"cores that are no number": {"[machine]\n" + task + "cores = nan\n",
@@ -338,7 +339,14 @@ func writeNodeRun(t testing.TB, dir string) {
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[machine]\ngpus = 2\n"},
 		results.Manifest{Created: when, Graft: "v0.1.0", ConfigSHA256: strings.Repeat("9a", 32)})
 	require.NoError(t, err)
-	write(t, run.Path(nodes.JournalFile), "")
+	journal := `{"event":"opened","task":-1}` + "\n"
+	for task, end := range []string{"done", "done", "failed"} {
+		journal += fmt.Sprintf(`{"event":"placed","task":%d}
+{"event":"started","task":%[1]d}
+{"event":"ended","task":%[1]d,"end":%q}
+`, task, end)
+	}
+	write(t, run.Path(nodes.JournalFile), journal)
 	write(t, run.Path(runs.NodeSpansFile),
 		"task,gpu,lane,from_seconds,to_seconds,cores,memory_mb,end,group\na-1,0,0,0.5,4,40,0,stopped,a\n"+
 			"a-2,0,1,0.5,7.25,40,0,completed,a\nb,1,0,0.5,3,90,0,failed,b\na-1,0,0,6,9,40,0,completed,a\n")

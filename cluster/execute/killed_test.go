@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -221,6 +222,42 @@ func TestStoppedExecutorContinues(t *testing.T) {
 	jobs[1].Name = "other"
 	_, err = b.run(t, t.Context(), jobs)
 	require.ErrorContains(t, err, "or another run folder")
+}
+
+// A journal that lacks a line, its end or all lines is damaged. A kill or a power failure leaves no such journal of a
+// complete run.
+func TestDamagedJournals(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "first-fit", 2)
+	failing := shell("exit 3")
+	failing.Retries = 1
+	after := shell("true")
+	after.After = []int{1}
+	b.must(t, shell("true"), failing, after, shell("sleep 0.01"))
+	path := filepath.Join(b.folder, execute.JournalFile)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lines := strings.SplitAfter(strings.TrimSuffix(string(text), "\n"), "\n")
+	lines[len(lines)-1] += "\n"
+	check := func(text string) error {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return execute.CheckEnded(files.OS{}, b.folder, 4)
+	}
+	require.NoError(t, check(string(text)))
+	requireDamaged := func(err error, about string) {
+		t.Helper()
+		require.ErrorContains(t, err, "restore a copy of the run folder, or start another run", about)
+		var damage interface{ Damaged() bool }
+		require.True(t, errors.As(err, &damage) && damage.Damaged(), about)
+	}
+	for k := range lines {
+		requireDamaged(check(strings.Join(slices.Delete(slices.Clone(lines), k, k+1), "")), lines[k])
+	}
+	requireDamaged(check(string(text)+"{"), "a torn line")
+	requireDamaged(check(string(text[:len(text)-1])), "the last line break")
+	requireDamaged(check(""), "an empty journal")
+	require.NoError(t, os.Remove(path))
+	requireDamaged(execute.Read(files.OS{}, b.folder, func(execute.Event) error { return nil }), "a missing journal")
 }
 
 // journalFS sends journal operations to another file system.

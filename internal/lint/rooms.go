@@ -104,7 +104,7 @@ var rooms = []room{
 	{"cluster/node", []string{"cluster/trace"}},
 	{"cluster/execute", []string{"cluster/node", "fleet", "results"}},
 	{"cluster/node/agent", []string{"cluster/node", "learn/candidates"}},
-	{"cluster/node/world", []string{"cluster/study", "cluster/node/agent", "cluster/execute"}},
+	{"cluster/node/world", []string{"cluster/study", "cluster/node/agent", "cluster/execute", "internal/failure"}},
 	{"cluster/lucid", []string{"cluster", "cluster/estimate"}},
 	{"cluster/schedulers", []string{"cluster/lucid", "internal/coprocess"}},
 	{"cluster/schedulers/agent", []string{"cluster/schedulers", "learn/candidates"}},

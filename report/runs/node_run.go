@@ -83,6 +83,11 @@ func readNodeTasks(f *Folder, r *Run) error {
 	if err := f.readOwn(r, o); err != nil {
 		return err
 	}
+	if r.Ended {
+		if err := execute.CheckEnded(f.Files, f.Path, o.Tasks); err != nil {
+			return err
+		}
+	}
 	r.Seeded = false
 	r.Quantities = append(r.Quantities, seedless("turnaround", document.UnitSeconds, Lower, o.Turnaround),
 		seedless("makespan", document.UnitSeconds, Lower, o.Makespan),

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -90,7 +91,7 @@ func (x *execution) execute(ctx context.Context, o execute.Options) (*runs.NodeR
 		x.env.Log.Warn(x.devices.why)
 	}
 	x.progress = newProgress(len(x.jobs), x.devices.names, x.run.Path(""), o.Kind.Name)
-	if err := execute.Read(x.env.Files, x.run.Path(""), x.progress.see); err != nil {
+	if err := x.readJournal(); err != nil {
 		return nil, err
 	}
 	x.track = x.env.Track(x.run.Path(""), "tasks")
@@ -105,6 +106,20 @@ func (x *execution) execute(ctx context.Context, o execute.Options) (*runs.NodeR
 	}
 	outcome := x.outcome(r, o.Kind.Name)
 	return outcome, errors.Join(x.write(r), x.run.WriteOutcome(outcome))
+}
+
+// readJournal reads the events of the run so far. The journal of a complete run must have the ends of all tasks,
+// otherwise tasks would run again.
+func (x *execution) readJournal() error {
+	folder := x.run.Path("")
+	err := results.ReadOutcome(x.env.Files, folder, &runs.NodeRunOutcome{})
+	if err == nil {
+		err = execute.CheckEnded(x.env.Files, folder, len(x.jobs))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return execute.Read(x.env.Files, folder, x.progress.see)
 }
 
 // attend runs the tasks, and serves the run during that time.

@@ -109,8 +109,8 @@ func (f *File) Execution(fsys files.FS, devices []execute.Device) execute.Option
 		Cgroup: f.Executor.Cgroup}
 }
 
-// scheduler returns the scheduler that runs tasks: the first of the file, otherwise backfill if each task has a duration
-// or an estimate, which backfill needs, and fcfs if not.
+// scheduler returns the scheduler that runs tasks: the first of the file, otherwise backfill if each task has a
+// duration or an estimate, which backfill needs, and fcfs if not.
 func (f *File) scheduler() node.Kind {
 	if len(f.baselines) > 0 {
 		return f.baselines[0].Kind

@@ -23,8 +23,8 @@ type Task struct {
 	// Percentage of a GPU's cores that the task keeps busy when it runs alone. Default 100.
 	Cores  float64
 	Memory float64 `config:"memory_mb"` // GPU memory of the task in MiB. Default 0.
-	// Run time of the task when it has a GPU to itself. 'graft node simulate' needs it; schedulers of 'graft node run'
-	// use it as an estimate. Zero means unknown.
+	// Run time of the task when it has a GPU to itself. 'graft node simulate' needs it; schedulers of 'graft node
+	// run' use it as an estimate. Zero means unknown.
 	Duration time.Duration
 	Estimate time.Duration // Estimated duration that schedulers use. Zero means the true duration.
 	Arrival  time.Duration // Time of submission, measured from the start of the run. Default 0.
@@ -44,8 +44,8 @@ type Task struct {
 	// Main memory limit of a real task in MiB, enforced only if its processes have a cgroup. Zero means no limit.
 	MainMemory float64 `config:"main_memory_mb"`
 	// Declares that a real task saves its state at SIGTERM and resumes from this state in its next run, as 'graft train
-	// --resume' does, and that its exit code 75 requests another run. If false, graft can pause the task only by signals
-	// (SIGSTOP and SIGCONT), and exit code 75 is a failure.
+	// --resume' does, and that its exit code 75 requests another run. If false, graft can pause the task only by
+	// signals (SIGSTOP and SIGCONT), and exit code 75 is a failure.
 	Checkpoint bool
 }
 
