@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -28,17 +29,33 @@ func ReadProfiles(fsys files.FS, alone, pairs string) (*Profiles, error) {
 	return p, errors.Join(err, other)
 }
 
+// mostRate is the largest speed of a job that shares a device, relative to the same job alone. Measured speeds exceed 1
+// only by noise.
+const mostRate = 10
+
 // ReadPairs reads measurements of pairs of models. The columns are model, dataset, batchsize, amp and speed, each with
-// the suffix 1 for the first model and 2 for the second.
+// the suffix 1 for the first model and 2 for the second. It returns an error if a pair has two different measurements,
+// in either order of the models.
 func ReadPairs(fsys files.FS, path string) (map[[2]Config][2]float64, error) {
-	found := map[[2]Config][2]float64{}
+	found, lines := map[[2]Config][2]float64{}, map[[2]Config]int{}
 	return found, ReadRows(fsys, path, func(r *Row) error {
 		a, b := r.Number("speed1"), r.Number("speed2")
-		if r.fault == nil && (a <= 0 || b <= 0) {
-			return fmt.Errorf("read %s:%d: the rates of the two jobs are %v and %v; expected positive numbers", r.path,
-				r.line, a, b)
+		pair, rates := [2]Config{r.config("1"), r.config("2")}, [2]float64{a, b}
+		if r.fault != nil {
+			return nil
 		}
-		found[[2]Config{r.config("1"), r.config("2")}] = [2]float64{a, b}
+		if !(a > 0 && a <= mostRate && b > 0 && b <= mostRate) {
+			return fmt.Errorf("read %s:%d: the rates of the two jobs are %v and %v; expected numbers above 0 and at "+
+				"most %d", r.path, r.line, a, b, mostRate)
+		}
+		if other := [2]Config{pair[1], pair[0]}; lines[pair] == 0 && lines[other] > 0 {
+			pair, rates = other, [2]float64{b, a}
+		}
+		if first := lines[pair]; first > 0 && found[pair] != rates {
+			return fmt.Errorf("read %s:%d: the rates of %s and %s differ from line %d; remove one of the two lines",
+				r.path, r.line, pair[0], pair[1], first)
+		}
+		found[pair], lines[pair] = rates, cmp.Or(lines[pair], r.line)
 		return nil
 	})
 }

@@ -61,6 +61,29 @@ func TestWrongInputs(t *testing.T) {
 	}
 }
 
+// A file of pairs may repeat a measurement, in either order of the models, but not contradict it.
+func TestRepeatedPairs(t *testing.T) {
+	const head = "model1,dataset1,batchsize1,amp1,model2,dataset2,batchsize2,amp2,speed1,speed2\n"
+	read := func(rows string) (map[[2]Config][2]float64, error) {
+		path := filepath.Join(t.TempDir(), "pairs.csv")
+		require.NoError(t, os.WriteFile(path, []byte(head+rows), 0o600))
+		return ReadPairs(files.OS{}, path)
+	}
+	pairs := must(read("a,,1,0,b,,1,0,0.5,0.7\nb,,1,0,a,,1,0,0.7,0.5\na,,1,0,b,,1,0,0.5,0.7\na,,2,0,b,,1,0,1.4,0.9\n"))
+	require.Equal(t, map[[2]Config][2]float64{
+		{{Model: "a", Batch: 1}, {Model: "b", Batch: 1}}: {0.5, 0.7},
+		{{Model: "a", Batch: 2}, {Model: "b", Batch: 1}}: {1.4, 0.9}}, pairs)
+	for rows, says := range map[string]string{
+		"a,,1,0,b,,1,0,0.5,0.7\na,,1,0,b,,1,0,0.5,0.6\n": "pairs.csv:3: the rates of a/1 and b/1 differ from line 2",
+		"a,,1,0,b,,1,0,0.5,0.7\nb,,1,0,a,,1,0,0.5,0.7\n": "pairs.csv:3: the rates of a/1 and b/1 differ from line 2",
+		"a,,1,0,b,,1,0,0.5,5e9\n":                        "expected numbers above 0 and at most 10",
+		"a,,1,0,b,,1,0,0,1\n":                            "expected numbers above 0 and at most 10",
+	} {
+		_, err := read(rows)
+		require.ErrorContains(t, err, says, rows)
+	}
+}
+
 // A forecast averages the next spans and shifts to its dates.
 func TestForecast(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.csv")
