@@ -35,12 +35,14 @@ func (l *SMILog) Of(device int) []Reading {
 
 // ReadSMI reads the output of nvidia-smi --query-gpu=… --format=csv, with or without units. Columns are found by name,
 // in any order; timestamp and index are required, and unknown columns are skipped. A nil location means that timestamps
-// are in UTC. A damaged row causes an error that names its line; only a damaged last row is ignored.
+// are in UTC. A damaged row causes an error that names its line; only a damaged last row is ignored. Impossible values,
+// and rows of a device that are not in order of time, also cause an error in the last row.
 func ReadSMI(r io.Reader, location *time.Location) (*SMILog, error) {
 	if location == nil {
 		location = time.UTC
 	}
-	s := &smiReader{location: location, log: &SMILog{}, devices: map[int]*Device{}}
+	s := &smiReader{location: location, log: &SMILog{}, devices: map[int]*Device{},
+		latest: map[int]float64{}}
 	lines := bufio.NewReaderSize(r, longestSMILine)
 	for {
 		line, err := lines.ReadSlice('\n')
@@ -65,8 +67,14 @@ type smiReader struct {
 	devices  map[int]*Device
 	places   []func(row *smiRow, text string) error // parsers of the columns; nil skips one
 	lines    int
-	fault    error // fault of the previous line, unless it is the last
+	fault    error           // fault of the previous line, unless it is the last
+	latest   map[int]float64 // time of the last row by device
 }
+
+// impossible is the error for a value that nvidia-smi cannot have written.
+type impossible string
+
+func (e impossible) Error() string { return string(e) }
 
 // smiRow is the current row.
 type smiRow struct {
@@ -92,7 +100,11 @@ func (s *smiReader) line(text string) error {
 	if len(s.log.Readings) == mostSMIRows {
 		return fmt.Errorf("line %d: more than %d rows; split the file", s.lines, mostSMIRows)
 	}
-	if s.fault = s.row(whole); s.fault == nil && !ended {
+	s.fault = s.row(whole)
+	if ended && errors.As(s.fault, new(impossible)) {
+		return s.fault
+	}
+	if s.fault == nil && !ended {
 		s.fault = fmt.Errorf("line %d: the row is incomplete", s.lines)
 		s.log.Readings = s.log.Readings[:len(s.log.Readings)-1]
 	}
@@ -147,6 +159,11 @@ func (s *smiReader) row(line string) error {
 		}
 	}
 	row.Reading.Device = row.Device.Index
+	if at, seen := s.latest[row.Device.Index]; seen && row.At < at {
+		return fmt.Errorf("line %d: %w", s.lines, impossible(fmt.Sprintf("the timestamp is earlier than in the "+
+			"previous row of GPU %d; sort the rows by time", row.Device.Index)))
+	}
+	s.latest[row.Device.Index] = row.At
 	if s.devices[row.Device.Index] == nil {
 		s.devices[row.Device.Index] = &row.Device
 	}
@@ -198,6 +215,10 @@ func smiNumber(unit string, field func(row *smiRow) *Optional[float64]) func(row
 		value, err := strconv.ParseFloat(number, 64)
 		if err != nil {
 			return fmt.Errorf("expected a number, with or without unit %q, got %.100q", unit, text)
+		}
+		if value < 0 && unit != "" || value > 100 && unit == "%" {
+			return impossible(fmt.Sprintf("got %.100q; expected %s; remove the row", text,
+				map[bool]string{true: "0 to 100 %", false: "at least 0 " + unit}[unit == "%"]))
 		}
 		*field(row) = Number(value)
 		return nil

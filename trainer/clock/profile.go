@@ -201,7 +201,8 @@ func (m Measurement) faults(at int) (found validate.Faults) {
 		{"step_predicted_seconds", m.StepPredictedSeconds, true},
 		{"batch_predicted_seconds", m.BatchPredictedSeconds, true}} {
 		if !(s.value >= 0) || math.IsInf(s.value, 0) || s.value == 0 && !s.zero {
-			bad(s.key, "%s is %v; must be more than 0", s.key, s.value)
+			least := map[bool]string{true: "at least", false: "more than"}[s.zero]
+			bad(s.key, "%s is %v; must be %s 0", s.key, s.value, least)
 		}
 	}
 	for _, n := range []struct {
