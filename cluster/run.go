@@ -82,11 +82,12 @@ func (r *Run) check() (err error) {
 		return err
 	}
 	if r.policy.Estimates != "" && r.Estimates == nil {
-		return errors.New("estimated durations of jobs are missing; name a file with option estimates")
+		return errors.New("estimated durations of jobs are missing; set schedule.estimates (option estimates) to a " +
+			"file")
 	}
 	if r.policy.Profiles && r.Profiles == nil {
 		return errors.New("profiles of models and model pairs are missing; " +
-			"set option data to the folder that contains them")
+			"set cluster.data (option data) to the folder that contains them")
 	}
 	r.place, err = PlacerNamed(r.Placement)
 	return err

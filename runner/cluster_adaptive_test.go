@@ -99,7 +99,7 @@ func TestChoiceOfAdaptiveJobs(t *testing.T) {
 	require.Len(t, o.Schedulers, 4, "the original has no rigid jobs")
 	rigid := graft(append([]string{"cluster", "run", "--compat", "lucid", "--trace", "workload-2.csv", "--out",
 		filepath.Join(dir, "lucid")}, data...)...)
-	require.Contains(t, rigid.stderr, "read trace workload-2.csv: file does not exist; name another file with",
+	require.Contains(t, rigid.stderr, "read trace workload-2.csv: file does not exist; name another file in",
 		"jobs that keep their devices have no names of workloads")
 }
 

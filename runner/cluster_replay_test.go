@@ -69,8 +69,8 @@ func TestClusterReplaysWhatRan(t *testing.T) {
 	text = done(t, append(args, "--out", "failing", "--failures", "outages.csv")...).stdout
 	require.Contains(t, text, "22 GPU hours of earlier starts in the trace, before failures or preemptions, are left "+
 		"out (cluster.earlier_starts).")
-	fails(t, failure.Usage, "events.txt has no event of this cluster after second 0 of the trace; name another file",
-		append(args, "--failures", "events.txt")...)
+	fails(t, failure.Configuration, "events.txt has no event of this cluster after second 0 of the trace; name "+
+		"another file", append(args, "--failures", "events.txt")...)
 	require.Equal(t, []string{"1000", "7000"}, ends("failing"))
 	for _, starts := range []string{"drop", "replay"} {
 		text = done(t, append(args, "--out", "selected-"+starts, "--set", "cluster.earlier_starts="+starts, "--set",
@@ -116,13 +116,13 @@ func TestClusterOfPartitionsWithTypes(t *testing.T) {
 		"4 100-300 v100 [{1: [0, 1, 2, 3]}]"}, got)
 
 	write(t, "sizes.csv", "partition,num,type,gpus_per_node\nshort,2,V100,4\nlong,1,V100,8\nlong,1,A100,8\n")
-	fails(t, failure.Usage, `nodes of type "V100" have 8 GPUs in virtual cluster "long" of sizes.csv, but 4 in`,
+	fails(t, failure.Configuration, `nodes of type "V100" have 8 GPUs in virtual cluster "long" of sizes.csv, but 4 in`,
 		"cluster", "run", "c.toml", "--vc-file", "sizes.csv", "--quiet")
 	write(t, "more.csv", "partition,num,type\nshort,2,V100\n")
-	fails(t, failure.Usage, `more.csv has no nodes of type "a100"; remove the type, or correct its name`,
+	fails(t, failure.Configuration, `more.csv has no nodes of type "a100"; remove the type, or correct its name`,
 		"cluster", "run", "c.toml", "--vc-file", "more.csv", "--quiet")
 	write(t, "plain.csv", "partition,num\nshort,2\nlong,2\n")
-	fails(t, failure.Usage, `plain.csv has no types of GPUs; add the column "type", or remove cluster.types`,
+	fails(t, failure.Configuration, `plain.csv has no types of GPUs; add the column "type", or remove cluster.types`,
 		"cluster", "run", "c.toml", "--vc-file", "plain.csv", "--quiet")
 	write(t, "nodes.csv", "partition,num,type\nshort,2,h100\n")
 	fails(t, failure.Configuration, `virtual cluster "short" in nodes.csv has nodes of type "h100"; add a section`,
@@ -133,8 +133,35 @@ func TestClusterOfPartitionsWithTypes(t *testing.T) {
 func TestClusterNeedsJobsThatRan(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "jobs.csv", "id,submit [s],duration [s],gpus\n1,0,10,0\n")
-	fails(t, failure.Damaged, "jobs.csv has no job that ran on GPUs and whose end is known; name another trace",
+	fails(t, failure.Configuration, "jobs.csv has no job that ran on GPUs and whose end is known; name another trace",
 		"cluster", "run", "--trace", "jobs.csv", "--nodes", "1", "--load", "2", "--quiet")
+}
+
+// A check and a run give a wrong file of a cluster the same exit code, and messages name the key and the flag.
+func TestExitCodesOfClusterFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "jobs.csv", "id,submit [s],duration [s],gpus\n1,0,10,1\n")
+	write(t, "outages.csv", "node,from [s],to [s]\n99,0,1\n")
+	write(t, "types.csv", "partition,num,type\nall,1,h100\n")
+	for set, says := range map[string]string{
+		"schedule.schedulers=[\"qssf\"]":                   "schedule.estimates",
+		"schedule.schedulers=[\"lucid\"]":                  "schedule.estimates",
+		"schedule.estimates=\"limits\"":                    "schedule.estimates",
+		"failures.file=\"outages.csv\"":                    "node 99",
+		"cluster.from_seconds=99":                          "jobs.csv has no jobs after second 99; change or remove",
+		"cluster.to_seconds=-1":                            "to_seconds is -1",
+		"cluster.types=[{name=\"a100\",nodes=1,speed=-1}]": "speed is -1",
+	} {
+		write(t, "c.toml", "[cluster]\nnodes = 1\n[workload]\ntraces = [\"jobs.csv\"]\n")
+		for _, command := range []string{"config check", "cluster run"} {
+			fails(t, failure.Configuration, says, append(strings.Fields(command), "c.toml", "--set", set)...)
+		}
+	}
+	got := fails(t, failure.Failed, "set failures.file (--failures) to another file", "cluster", "run", "c.toml",
+		"--failures", "none.csv")
+	require.NotContains(t, got.stderr, "--help")
+	fails(t, failure.Failed, "set cluster.vc_file (--vc-file) to another file", "cluster", "run", "c.toml", "--set",
+		"cluster.nodes=0", "--vc-file", "none.csv")
 }
 
 // Flags and sections that would have no effect, or a wrong one, are refused.

@@ -268,15 +268,17 @@ func TestClusterFlagFaults(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "jobs.csv", "job_id,gpu_num,submit_time,duration,vc\n1,8,0,600,a\n2,4,600,600,a\n")
 	for flags, says := range map[string]string{
-		"": "set --nodes to the number of nodes, --vc-file to a file of virtual clusters, or --data to a folder",
+		"": "set cluster.nodes (--nodes) to the number of nodes, cluster.vc_file (--vc-file) to a file of virtual " +
+			"clusters, or cluster.data (--data) to a folder",
 		"--nodes 16x8": `--nodes is "16x8"; expected a whole number; a file of virtual clusters belongs to ` +
 			"--vc-file",
 		"--nodes 0":  "nodes is missing",
 		"--nodes -1": "nodes is -1; must be between 1 and",
-		"--vc-file none.csv": "file none.csv not found; name another with --vc-file, or give a number of nodes with " +
-			"--nodes",
-		"--vc-file a.csv --nodes 2":  "nodes is 2, but vc_file lists the nodes too; remove one of them",
-		"--nodes 2 --trace none.csv": "read trace none.csv: file does not exist; name another file with --trace",
+		"--vc-file none.csv": "none.csv: file does not exist; set cluster.vc_file (--vc-file) to another file, or " +
+			"cluster.nodes (--nodes) to a number of nodes",
+		"--vc-file a.csv --nodes 2": "nodes is 2, but vc_file lists the nodes too; remove one of them",
+		"--nodes 2 --trace none.csv": "read trace none.csv: file does not exist; name another file in " +
+			"workload.traces (--trace)",
 		"--nodes 2 --scheduler goodput": "the scheduler goodput is for simulations of adaptive jobs: jobs whose " +
 			"batch",
 		"--nodes 2 --scheduler drf":   "the scheduler drf is for simulations of elastic jobs: jobs whose workers",
@@ -285,9 +287,9 @@ func TestClusterFlagFaults(t *testing.T) {
 		"--nodes 2 --load -1,abc":     `--load contains "-1"; expected numbers above 0`,
 		"--nodes 2 --load 1,abc":      `--load contains "abc"; expected numbers above 0`,
 		"--nodes 2 --workers many":    `--workers is "many"; expected a whole number`,
-		"--nodes 2 --estimates limits": "the trace has no user time limits; name another source of " +
-			"durations with --estimates",
-		"--nodes 2 --scheduler sjf,lucid": "name a file with --estimates",
+		"--nodes 2 --estimates limits": "the trace has no user time limits; set schedule.estimates (--estimates) to " +
+			"another source",
+		"--nodes 2 --scheduler sjf,lucid": "set schedule.estimates (--estimates) to a file",
 	} {
 		args := append([]string{"cluster", "run", "--trace", "jobs.csv", "--out", "run"}, strings.Fields(flags)...)
 		if strings.Contains(flags, "--trace") {

@@ -115,11 +115,11 @@ func TestConfigCheckReadsTheFilesOfAClusterFile(t *testing.T) {
 		`workload.traces=["text.csv"]`: "unknown trace format",
 		`workload.traces=["torn.csv"]`: "torn.csv:2",
 		`cluster.format="swf"`:         "jobs.csv:1",
-		`cluster.vc_file="none.csv"`:   "file none.csv not found; name another with option vc-file",
+		`cluster.vc_file="none.csv"`:   "file does not exist; set cluster.vc_file to another file",
 		`cluster.vc_file="jobs.csv"`: "unknown header; expected a list of virtual " +
 			"clusters",
 		`cluster.data="none"`:                                      "name a folder with vc_config.csv",
-		"cluster.from_seconds=7000":                                "jobs.csv has no jobs between",
+		"cluster.from_seconds=7000":                                "jobs.csv has no jobs after second 7000",
 		`schedule.schedulers=["qssf"]`:                             "needs estimated durations of jobs",
 		`schedule.estimates="none.csv"`:                            "none.csv: no such file",
 		`schedule.estimates="estimates.csv"`:                       "1 of 1 jobs have no estimate",

@@ -40,8 +40,18 @@ func reportError(stderr io.Writer, command *cobra.Command, args []string, code f
 // optionName matches an option, with or without quotes, in errors of the libraries.
 var optionName = regexp.MustCompile(`\boption (?:"[a-z][a-z-]*"|[a-z][a-z-]*)`)
 
-// withFlags replaces the options in an error by the flags of the command.
+// keyOption matches the option that sets a key, after the key.
+var keyOption = regexp.MustCompile(` \(option ([a-z][a-z-]*)\)`)
+
+// withFlags replaces the options in an error by the flags of the command. It removes the option of a key if the command
+// has no such flag.
 func withFlags(command *cobra.Command, text string) string {
+	text = keyOption.ReplaceAllStringFunc(text, func(option string) string {
+		if command.Flags().Lookup(keyOption.FindStringSubmatch(option)[1]) == nil {
+			return ""
+		}
+		return option
+	})
 	return optionName.ReplaceAllStringFunc(text, func(option string) string {
 		name := strings.Trim(strings.TrimPrefix(option, "option "), `"`)
 		if command.Flags().Lookup(name) == nil {

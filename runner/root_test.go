@@ -196,9 +196,9 @@ var onWrongFiles = map[string][]struct {
 		{"--trace half.csv --vc-file wrong.csv", failure.Damaged}, {"--trace none.csv --vc-file nodes.csv",
 			failure.Failed},
 		{"--trace half.csv --vc-file nodes.csv", failure.Damaged}, {
-			"--trace right.csv --vc-file nodes.csv --scheduler qssf", failure.Usage,
+			"--trace right.csv --vc-file nodes.csv --scheduler qssf", failure.Configuration,
 		}, {"--trace right.csv --vc-file nodes.csv --scheduler qssf --estimates wrong.csv", failure.Damaged},
-		{"--trace right.csv --vc-file nodes.csv --scheduler lucid --estimates exact", failure.Usage}, {
+		{"--trace right.csv --vc-file nodes.csv --scheduler lucid --estimates exact", failure.Configuration}, {
 			"--trace right.csv --data none", failure.Failed,
 		}, {"--trace right.csv --vc-file nodes.csv --out run", failure.Usage}},
 	"graft cluster application": {{"x run --out a", failure.Damaged}, {"x none --out a", failure.Failed}},

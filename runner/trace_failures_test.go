@@ -69,9 +69,9 @@ func TestClusterRunsReplaySlurmEvents(t *testing.T) {
 	require.InDelta(t, 1600, float64(readStudy(t, "announced").Cells[0].Values["jct_mean_s"]), 1)
 	write(t, "undated.csv", "id,submit [s],duration [s],gpus\n1,0,100,8\n")
 	run[3] = "undated.csv"
-	fails(t, failure.Usage, "events.txt has dates, but the trace of jobs has none; simulate a trace with dates",
+	fails(t, failure.Configuration, "events.txt has dates, but the trace of jobs has none; simulate a trace with dates",
 		append(run, "events.txt", "--out", "none")...)
 	write(t, "outages.csv", "vc,node,from [s],to [s]\nred,0,1,2\n")
-	fails(t, failure.Usage, `outages.csv:2: unknown virtual cluster "red"; set vc to one of all`,
+	fails(t, failure.Configuration, `outages.csv:2: unknown virtual cluster "red"; set vc to one of all`,
 		append(run, "outages.csv", "--out", "none")...)
 }

@@ -49,5 +49,5 @@ func TestLucidRefuses(t *testing.T) {
 	}
 	c.Study.Profiles = nil
 	_, err = c.Study.Run(context.Background(), lucid.Policy(lucid.Options{}), cluster.Options{})
-	require.ErrorContains(t, err, "set option data to the folder that contains them")
+	require.ErrorContains(t, err, "set cluster.data (option data) to the folder that contains them")
 }

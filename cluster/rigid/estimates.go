@@ -33,7 +33,7 @@ func (s *inputs) quirks(p cluster.Policy) cluster.Quirks {
 // simulation is possible. Simulations share the data.
 func (s *inputs) ready() error {
 	if err := s.base.Validate(); err != nil {
-		return failure.With(failure.Usage, err)
+		return failure.With(failure.Configuration, err)
 	}
 	if err := errors.Join(s.needsLimits(), s.selectsNone("growth", &s.Growth.Selection),
 		s.selectsNone("resizing", &s.Resizing.Selection)); err != nil {
@@ -45,8 +45,8 @@ func (s *inputs) ready() error {
 			return err
 		}
 		if p.Profiles && s.base.Profiles == nil {
-			return failure.Usagef("%s needs profiles of single models and of pairs; "+
-				"name a folder that contains single_data.csv and colocate_info.csv with option data", name)
+			return invalid("%s needs profiles of single models and of pairs; set cluster.data (option data) to a "+
+				"folder that contains single_data.csv and colocate_info.csv", name)
 		}
 	}
 	for _, factor := range s.Schedule.ArrivalFactors {
@@ -55,7 +55,7 @@ func (s *inputs) ready() error {
 			return err
 		}
 		if err := one.Validate(); err != nil {
-			return failure.Usagef("apply arrival factor %g: %w", factor, err)
+			return invalid("apply arrival factor %g: %w", factor, err)
 		}
 	}
 	return nil
@@ -115,8 +115,8 @@ func hasLimits(jobs []trace.Job) bool {
 // limits returns the time limits of the jobs. A job without one gets the longest limit of the trace.
 func limits(jobs []trace.Job) ([]float64, error) {
 	if !hasLimits(jobs) {
-		return nil, failure.Usagef("the trace has no user time limits; name another source of durations with option " +
-			"estimates, or use a trace in slurm or swf format that has time limits")
+		return nil, invalid("the trace has no user time limits; set schedule.estimates (option estimates) to another " +
+			"source of durations, or use a trace in slurm or swf format that has time limits")
 	}
 	longest := slices.MaxFunc(jobs, func(a, b trace.Job) int { return cmp.Compare(a.Limit, b.Limit) }).Limit
 	list := make([]float64, len(jobs))
@@ -156,11 +156,9 @@ func (s *inputs) readEstimates(source, policy string) ([]float64, error) {
 		path = s.data.EBM
 	}
 	if path == "" {
-		return nil, failure.Usagef("%s needs estimated durations of jobs, "+
-			"but the folder in option data has no file *_%s*.csv; name a file with option estimates, create one with "+
-			"'graft cluster estimate', or set option estimates to exact (true durations) or limits (users' time "+
-			"limits)", policy,
-			source)
+		return nil, invalid("%s needs estimated durations of jobs, but cluster.data (option data) has no file "+
+			"*_%s*.csv; set schedule.estimates (option estimates) to a file, such as one that 'graft cluster "+
+			"estimate' writes, to exact (true durations) or to limits (users' time limits)", policy, source)
 	}
 	list, err := cluster.ReadEstimates(s.env.Files, path, s.base.Jobs)
 	return list, err

@@ -21,7 +21,6 @@ import (
 	"graft/cluster/study"
 	"graft/internal/coprocess"
 	"graft/internal/decode"
-	"graft/internal/failure"
 	"graft/internal/files"
 	"graft/internal/words"
 	"graft/learn"
@@ -273,10 +272,10 @@ func (s *simulations) tryPrograms(ctx context.Context, fsys files.FS) error {
 			continue
 		}
 		if _, err := coprocess.Digest(fsys, name); err != nil {
-			return failure.With(failure.Usage, fmt.Errorf("schedulers: %w", err))
+			return fmt.Errorf("schedulers: %w", err)
 		}
 		if err := schedulers.TryProgram(ctx, name, s.Cluster.PerNode); err != nil {
-			return failure.With(failure.Usage, fmt.Errorf("schedulers: %w", err))
+			return invalid("schedulers: %w", err)
 		}
 	}
 	return nil

@@ -63,23 +63,22 @@ func (f *File) read(env study.Env, path string) (*inputs, error) {
 	}
 	read, err := trace.ReadAll(env.Files, path, f.Cluster.TraceOptions(s.names()))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read trace %s: %w; name another file with option trace, or create one with "+
-			"'graft trace generate'", path, fs.ErrNotExist)
+		return nil, fmt.Errorf("read trace %s: %w; name another file in workload.traces (option trace), or create "+
+			"one with 'graft trace generate'", path, fs.ErrNotExist)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if len(read.Jobs) == 0 {
-		return nil, fmt.Errorf("%s has no jobs between seconds %d and %d; "+
-			"change or remove cluster.from_seconds and cluster.to_seconds", path, f.Cluster.From, f.Cluster.To)
+		return nil, invalid("%s has no jobs%s", path, f.Cluster.outside())
 	}
 	if !slices.ContainsFunc(read.Jobs, func(j trace.Job) bool { return j.Duration > 0 }) {
-		return nil, fmt.Errorf("%s has no jobs with a duration; name another trace, or set "+
+		return nil, invalid("%s has no jobs with a duration; name another trace, or set "+
 			"adaptive.data to a folder of applications to simulate adaptive jobs", path)
 	}
 	first := read.Jobs[0].Submit
 	if read.Jobs = s.replay(read.Jobs); len(read.Jobs) == 0 {
-		return nil, fmt.Errorf("%s has no job that ran on GPUs and whose end is known; name another trace%s", path,
+		return nil, invalid("%s has no job that ran on GPUs and whose end is known; name another trace%s", path,
 			remedyFor(read.Format))
 	}
 	if err := s.rename(read.Jobs); err != nil {
@@ -99,6 +98,25 @@ func (f *File) read(env study.Env, path string) (*inputs, error) {
 		return nil, err
 	}
 	return s, s.ready()
+}
+
+// invalid formats an error about the configuration.
+func invalid(format string, args ...any) error {
+	return failure.With(failure.Configuration, fmt.Errorf(format, args...))
+}
+
+// outside describes a trace without jobs in the simulated part.
+func (o *Options) outside() string {
+	const remedy = "; change or remove cluster.from_seconds and cluster.to_seconds"
+	switch {
+	case o.From > 0 && o.To > 0:
+		return fmt.Sprintf(" between seconds %d and %d", o.From, o.To) + remedy
+	case o.To > 0:
+		return fmt.Sprintf(" before second %d", o.To) + remedy
+	case o.From > 0:
+		return fmt.Sprintf(" after second %d", o.From) + remedy
+	}
+	return "; name another trace"
 }
 
 // remedyFor returns a further remedy for a trace without GPUs.
@@ -122,9 +140,9 @@ func (s *inputs) readFailures(read *trace.Trace) (err error) {
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return failure.Usagef("%w; name another file with option failures", err)
+		return fmt.Errorf("%w; set failures.file (option failures) to another file", err)
 	}
-	return failure.With(failure.Usage, err)
+	return failure.With(failure.Configuration, err)
 }
 
 // failures plans the failures of nodes with a seed; nil if no node fails.
@@ -161,12 +179,12 @@ func (s *inputs) readNodes() (err error) {
 	}
 	path := cmp.Or(s.Cluster.VCFile, s.data.Nodes)
 	if path == "" {
-		return failure.Usagef("%s has no vc_config.csv; name a file of virtual clusters and their nodes with option "+
-			"vc-file", s.Cluster.Data)
+		return invalid("%s has no vc_config.csv; set cluster.vc_file (option vc-file) to a file of virtual clusters "+
+			"and their nodes", s.Cluster.Data)
 	}
 	if s.base.VCs, err = trace.ReadNodes(s.env.Files, path); errors.Is(err, fs.ErrNotExist) {
-		return failure.Usagef("read virtual clusters: file %s not found; name another with option vc-file, or give a "+
-			"number of nodes with option nodes", path)
+		return fmt.Errorf("read virtual clusters %s: %w; set cluster.vc_file (option vc-file) to another file, or "+
+			"cluster.nodes (option nodes) to a number of nodes", path, fs.ErrNotExist)
 	}
 	if err == nil {
 		s.base.Types, err = s.Cluster.types(s.base.VCs), s.Cluster.checkTypes(s.base.VCs, path)

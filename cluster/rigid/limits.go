@@ -3,7 +3,6 @@ package rigid
 import (
 	"graft/cluster"
 	"graft/cluster/study"
-	"graft/internal/failure"
 )
 
 // limitMetric is the metric of a simulation that enforces time limits.
@@ -59,6 +58,6 @@ func (s *inputs) needsLimits() error {
 	if what == "" || hasLimits(s.base.Jobs) {
 		return nil
 	}
-	return failure.Usagef("%s needs the users' time limits, which the trace does not have; remove it, or use a trace "+
+	return invalid("%s needs the users' time limits, which the trace does not have; remove it, or use a trace "+
 		"in slurm or swf format, or in graft's format with the column limit [s]", what)
 }

@@ -108,8 +108,8 @@ const (
 func (o Options) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Data == "" && o.VCFile == "" && o.Nodes == 0 && len(o.Types) == 0,
-		"nodes is missing; set option nodes to the number of nodes, option vc-file to a file of virtual clusters, or "+
-			"option data to a folder that contains vc_config.csv")
+		"nodes is missing; set cluster.nodes (option nodes) to the number of nodes, cluster.vc_file (option vc-file) "+
+			"to a file of virtual clusters, or cluster.data (option data) to a folder that contains vc_config.csv")
 	faults.When(o.Nodes < 0 || o.Nodes > trace.MaxNodes, "nodes is %d; must be between 1 and %d", o.Nodes,
 		trace.MaxNodes)
 	faults.When(o.Nodes != 0 && o.VCFile != "", "nodes is %d, but vc_file lists the nodes too; remove one of them",

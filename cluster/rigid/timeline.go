@@ -25,7 +25,7 @@ type TimelineOptions struct {
 func (f *File) Follow(ctx context.Context, env study.Env, o TimelineOptions) (*live.Timeline, error) {
 	if len(f.Schedule.Schedulers) != 1 || len(f.Schedule.ArrivalFactors) != 1 || len(f.Workload.Traces) != 1 {
 		return nil, failure.Usagef("a timeline needs exactly one trace, one scheduler and one arrival factor; " +
-			"choose a scheduler with option scheduler")
+			"choose a scheduler with option \"scheduler\"")
 	}
 	if !(o.Budget >= 0) || math.IsInf(o.Budget, 0) {
 		return nil, failure.Usagef("option budget is %g s; must be finite and at least 0", o.Budget)

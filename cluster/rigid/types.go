@@ -11,7 +11,6 @@ import (
 	"graft/cluster"
 	"graft/cluster/study"
 	"graft/cluster/trace"
-	"graft/internal/failure"
 	"graft/internal/validate"
 	"graft/internal/words"
 )
@@ -139,16 +138,16 @@ func (o *Options) checkTypes(vcs []trace.VC, path string) error {
 	sizes, seen := make([]int, len(o.Types)), make([]bool, len(o.Types))
 	for _, vc := range vcs {
 		if len(o.Types) > 0 && vc.Types == nil {
-			return failure.Usagef("%s has no types of GPUs; add the column \"type\", or remove cluster.types", path)
+			return invalid("%s has no types of GPUs; add the column \"type\", or remove cluster.types", path)
 		}
 		for _, of := range vc.Types {
 			k := slices.IndexFunc(o.Types, func(t GPUType) bool { return strings.EqualFold(of.Name, t.Name) })
 			if k < 0 {
-				return failure.Usagef("virtual cluster %q in %s has nodes of type %q; add a section [[cluster.types]] "+
+				return invalid("virtual cluster %q in %s has nodes of type %q; add a section [[cluster.types]] "+
 					"with this name, or remove the column \"type\"", vc.Name, path, of.Name)
 			}
 			if other := cmp.Or(o.Types[k].PerNode, sizes[k]); other > 0 && of.GPUs > 0 && other != of.GPUs {
-				return failure.Usagef("nodes of type %q have %d GPUs in virtual cluster %q of %s, but %d in "+
+				return invalid("nodes of type %q have %d GPUs in virtual cluster %q of %s, but %d in "+
 					"cluster.types or in another virtual cluster; correct one of them, or give nodes of different "+
 					"sizes different types", of.Name, of.GPUs, vc.Name, path, other)
 			}
@@ -156,7 +155,7 @@ func (o *Options) checkTypes(vcs []trace.VC, path string) error {
 		}
 	}
 	if k := slices.Index(seen, false); k >= 0 {
-		return failure.Usagef("%s has no nodes of type %q; remove the type, or correct its name", path, o.Types[k].Name)
+		return invalid("%s has no nodes of type %q; remove the type, or correct its name", path, o.Types[k].Name)
 	}
 	return nil
 }

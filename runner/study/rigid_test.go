@@ -95,7 +95,7 @@ func TestResolvedFailuresReadBack(t *testing.T) {
 	}
 }
 
-// Sizes beyond any machine are usage errors before there is a run folder.
+// Sizes beyond any machine are configuration errors before there is a run folder.
 func TestSizesAreBounded(t *testing.T) {
 	for name, set := range map[string]string{
 		"GPUs":          `cluster.nodes=1000000`,
@@ -105,7 +105,7 @@ func TestSizesAreBounded(t *testing.T) {
 		f := studytest.Read(t, "rigid", "", rigidSet(t, set, "run.folder="+config.Quote(folder))...)
 		_, err := study.Run(t.Context(), worktest.Env(files.OS{}), worlds.Named("rigid"), f, "", app.FolderOptions{})
 		require.Error(t, err, name)
-		require.Equal(t, failure.Usage, failure.CodeOf(t.Context(), err), "%s: %v", name, err)
+		require.Equal(t, failure.Configuration, failure.CodeOf(t.Context(), err), "%s: %v", name, err)
 		require.NoDirExists(t, folder, name)
 	}
 }
