@@ -89,7 +89,8 @@ func (k *Kind) read(d *Document, set []string) (File, error) {
 		err = finish(d.fsys, f, r)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", k.Noun, cmp.Or(otherKind(doc, k.knowsKey(f)), err))
+		other := cmp.Or(k.misspelt(doc, f), otherKind(doc, k.knowsKey(f)), k.unclear(doc, f))
+		return nil, fmt.Errorf("read %s: %w", k.Noun, cmp.Or(other, err))
 	}
 	return f, nil
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -259,4 +260,28 @@ func TestFilesOfAnotherKindNameTheirCommand(t *testing.T) {
 	assert.ErrorContains(t, err, "this key is for profiles: set time.profile of a job to this file")
 	_, err = ReadJob(files.OS{}, written(t, "job.toml", "[compare]\narms = [\"never\"]\n[simulate]\n"), nil)
 	assert.ErrorContains(t, err, "use 'graft simulate'")
+}
+
+// A misspelt section that names another kind of file, and a file without a section that names its kind, have a fault
+// that names the section to write.
+func TestFaultsOfSections(t *testing.T) {
+	const cluster = "[cluster]\nnodes = 2\n[workloads]\ntraces = [\"a.csv\"]\n"
+	for _, c := range []struct {
+		kind       *Kind // nil for the kind of the file's sections
+		text, says string
+	}{
+		{KindNamed("rigid"), cluster, `unknown key "workloads"; did you mean workload?`},
+		{nil, cluster, "this key is for files for training schedulers of elastic jobs, but the section cluster is " +
+			"for files of cluster simulations: use 'graft cluster run'; if this is such a file, rename workloads to " +
+			"workload"},
+		{nil, "[workload]\ntraces = [\"a.csv\"]\n", "add one of: workloads for 'graft learn', cluster for 'graft " +
+			"cluster run'"},
+		{KindNamed(policyfile.KindName), "[workload]\n", "this section needs another section, which names the kind"},
+		{nil, "[workload]\n[cluster]\nnode = 2\n", `unknown key "node" in cluster; did you mean nodes?`},
+		{nil, "[chekpoint]\n", `unknown key "chekpoint"; did you mean checkpoint?`},
+	} {
+		d := Open(files.OS{}, written(t, "file.toml", c.text))
+		_, err := d.as(cmp.Or(c.kind, d.Kind()), nil)
+		require.ErrorContains(t, err, c.says)
+	}
 }
