@@ -8,22 +8,14 @@ import (
 
 // admit prepares the jobs that can be simulated, and returns the others with reasons.
 func (r *Run) admit() []Refusal {
-	pools := map[string]*PoolRun{}
-	for _, vc := range r.VCs {
-		pools[vc.Name] = &PoolRun{Name: vc.Name, Nodes: vc.Nodes, types: r.Study.nodesOf(vc.Name)}
-		r.Pools = append(r.Pools, pools[vc.Name])
-	}
+	pools := r.makePools()
 	var refused []Refusal
 	of := make([]*PoolRun, len(r.Study.Jobs)) // nil for a refused job
 	known := newIDs(r.Study.Jobs)
 	for k := range r.Study.Jobs {
 		t := &r.Study.Jobs[k]
 		pool := pools[t.VC]
-		why := refusal(t, pool, r.Begin)
-		if why == "" && !known.isNew(k) {
-			why = "duplicate ID"
-		}
-		if why != "" {
+		if why := refusal(t, pool, r.Begin, known, k); why != "" {
 			refused = append(refused, Refusal{t.ID, why})
 			continue
 		}
@@ -32,6 +24,41 @@ func (r *Run) admit() []Refusal {
 	}
 	r.settle(of)
 	return refused
+}
+
+// makePools makes the pools of the virtual clusters, and returns them by name.
+func (r *Run) makePools() map[string]*PoolRun {
+	pools := map[string]*PoolRun{}
+	for _, vc := range r.VCs {
+		pools[vc.Name] = &PoolRun{Name: vc.Name, Nodes: vc.Nodes, types: r.Study.nodesOf(vc.Name)}
+		r.Pools = append(r.Pools, pools[vc.Name])
+	}
+	return pools
+}
+
+// Refusals returns the jobs that simulations leave out, with reasons. A policy that takes nodes may leave out more
+// jobs.
+func (s *Study) Refusals(placement string) (refused []Refusal, err error) {
+	r := &Run{Study: s, resources: s.resources()}
+	if r.place, err = PlacerNamed(placement); err != nil {
+		return nil, err
+	}
+	pools, known, j := r.makePools(), newIDs(s.Jobs), &Job{}
+	for k := range s.Jobs {
+		t := &s.Jobs[k]
+		why := refusal(t, pools[t.VC], s.Begin, known, k)
+		if why == "" {
+			*j = Job{}
+			j.begin(t, math.NaN())
+			r.demand(j)
+			r.allow(j)
+			why = r.tooLarge(pools[t.VC], j)
+		}
+		if why != "" {
+			refused = append(refused, Refusal{t.ID, why})
+		}
+	}
+	return refused, nil
 }
 
 // settle makes the jobs. Jobs of a pool are adjacent in memory, since they are simulated together. One allocation for
@@ -63,8 +90,9 @@ func (r *Run) settle(of []*PoolRun) {
 	}
 }
 
-// refusal returns why a job cannot be simulated; empty if it can.
-func refusal(t *trace.Job, pool *PoolRun, begin int64) string {
+// refusal returns why a job of the trace cannot be simulated, whatever its size; empty if it can. The argument known
+// has the IDs of the jobs before position k.
+func refusal(t *trace.Job, pool *PoolRun, begin int64, known *ids, k int) string {
 	switch {
 	case t.Submit < begin:
 		return "submitted before the simulation begins"
@@ -76,6 +104,8 @@ func refusal(t *trace.Job, pool *PoolRun, begin int64) string {
 		return "negative duration"
 	case t.Duration > longest:
 		return "duration out of range"
+	case !known.isNew(k):
+		return "duplicate ID"
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -162,7 +163,7 @@ func cellTable(o *study.Outcome, point, workload string) *document.Table {
 
 // differenceOf formats a difference with its interval, if it has ends.
 func differenceOf(i *study.Interval, m *study.Metric) document.Cell {
-	if i == nil {
+	if i == nil || math.IsNaN(float64(i.Mean)) {
 		return document.Missing()
 	}
 	c := document.Value(float64(i.Mean), m.Unit).As("%+" + strings.TrimPrefix(formatOf(m), "%"))

@@ -1,11 +1,13 @@
 package report
 
 import (
+	"math"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"graft/cluster/study"
 	"graft/report/document"
 	"graft/report/runs"
 	"graft/simulation/evaluation"
@@ -26,4 +28,11 @@ func TestTiesAreStated(t *testing.T) {
 	writeSweep(o, d)
 	require.NoError(t, d.PrintCompact(text))
 	require.Contains(t, text.String(), "2 sequences tie for best fixed, and the first was taken")
+}
+
+// A difference between means that have no value is missing.
+func TestMissingDifference(t *testing.T) {
+	m := &study.Metric{Unit: "s", Format: "%.1f"}
+	require.Equal(t, "-", differenceOf(&study.Interval{Mean: study.Number(math.NaN())}, m).String())
+	require.Equal(t, "+2.0 [1.0, 3.0]", differenceOf(&study.Interval{Mean: 2, Low: 1, High: 3}, m).String())
 }

@@ -137,6 +137,22 @@ func TestClusterNeedsJobsThatRan(t *testing.T) {
 		"cluster", "run", "--trace", "jobs.csv", "--nodes", "1", "--load", "2", "--quiet")
 }
 
+// A check counts the jobs that simulations leave out. If no job is left, the check and the run refuse the file.
+func TestClusterFilesThatLeaveOutJobs(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "jobs.csv", "id,submit [s],duration [s],gpus,vc\n1,0,10,1,a\n2,0,10,9,a\n3,0,10,1,b\n4,0,10,1,b\n")
+	write(t, "vcs.csv", "vc,num\na,1\n")
+	write(t, "c.toml", "[cluster]\nvc_file = \"vcs.csv\"\n[workload]\ntraces = [\"jobs.csv\"]\n")
+	const left = "3 jobs: 1 larger than its virtual cluster, such as job 2; 2 unknown virtual cluster, such as job 3"
+	require.Contains(t, done(t, "config", "check", "c.toml").stdout, "; simulations will leave out "+left)
+	fails(t, failure.Partial, "could not simulate 3 jobs: ", "cluster", "run", "c.toml", "--quiet")
+	write(t, "vcs.csv", "vc,num\nc,1\n")
+	for _, command := range []string{"config check", "cluster run"} {
+		fails(t, failure.Configuration, "no job can be simulated: 4 unknown virtual cluster, such as job 1; correct "+
+			"the trace or the nodes", append(strings.Fields(command), "c.toml")...)
+	}
+}
+
 // A check and a run give a wrong file of a cluster the same exit code, and messages name the key and the flag.
 func TestExitCodesOfClusterFiles(t *testing.T) {
 	t.Chdir(t.TempDir())

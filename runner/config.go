@@ -151,8 +151,8 @@ func configSummary(ctx context.Context, env *app.Env, path string, set []string,
 	var job *config.Job
 	switch c := f.(type) {
 	case study.File:
-		_, failed := simulations.Prepare(ctx, env, c, "", true)
-		err = errors.Join(err, failed)
+		remark, failed := simulations.Check(ctx, env, c)
+		text, err = text+remark, errors.Join(err, failed)
 	case *config.Pipeline:
 		err = errors.Join(err, pipeline.CheckTrials(env, c))
 		for _, e := range c.Entries() {

@@ -35,6 +35,9 @@ func (s *inputs) ready() error {
 	if err := s.base.Validate(); err != nil {
 		return failure.With(failure.Configuration, err)
 	}
+	if err := s.refuse(); err != nil {
+		return err
+	}
 	if err := errors.Join(s.needsLimits(), s.selectsNone("growth", &s.Growth.Selection),
 		s.selectsNone("resizing", &s.Resizing.Selection)); err != nil {
 		return err

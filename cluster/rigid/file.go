@@ -281,6 +281,14 @@ func (s *simulations) tryPrograms(ctx context.Context, fsys files.FS) error {
 	return nil
 }
 
+// LeftOut returns the jobs that simulations leave out, after Prepare.
+func (s *simulations) LeftOut() (list []study.LeftOut) {
+	for _, w := range s.workloads {
+		list = append(list, w.left...)
+	}
+	return list
+}
+
 // LiveJobs returns the options of live jobs.
 func (f *File) LiveJobs() live.Options { return f.Live }
 

@@ -27,6 +27,7 @@ type inputs struct {
 	format     string               // of the trace
 	undivided  bool                 // one virtual cluster has all jobs and overrides the trace
 	replayed   replayed             // how the jobs of the trace are replayed
+	left       []study.LeftOut      // jobs that simulations leave out
 }
 
 // mostChecked is the largest trace, in bytes, that a quick check reads completely.

@@ -198,3 +198,16 @@ func leftOut(refused []cluster.Refusal) (list []study.LeftOut) {
 	}
 	return list
 }
+
+// refuse finds the jobs that simulations leave out. It returns an error if no job is left.
+func (s *inputs) refuse() error {
+	refused, err := s.base.Refusals(s.Cluster.Placement)
+	if err != nil {
+		return err
+	}
+	s.left = leftOut(refused)
+	if len(refused) == len(s.base.Jobs) {
+		return invalid("no job can be simulated: %s; correct the trace or the nodes", study.LeftOutText(s.left))
+	}
+	return nil
+}

@@ -3,8 +3,10 @@ package schedtest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,7 +42,7 @@ func Hold(policy cluster.Policy, c *Case) error {
 	case err != nil:
 		return err
 	}
-	if err := whole(&c.Study, o); err != nil {
+	if err := errors.Join(whole(&c.Study, o), refuses(policy, c, o)); err != nil {
 		return err
 	}
 	again, err := c.Study.Run(context.Background(), policy, options(c, 3))
@@ -50,6 +52,22 @@ func Hold(policy cluster.Policy, c *Case) error {
 	if first, second := Table(o), Table(again); first != second {
 		return fmt.Errorf("two simulations of the same case have different outcomes\nfirst outcome:\n%s\n"+
 			"second outcome:\n%s", first, second)
+	}
+	return nil
+}
+
+// refuses returns an error if the jobs that a simulation left out differ from the jobs that the study announces. A
+// policy that prepares the run may leave out other jobs.
+func refuses(policy cluster.Policy, c *Case, o *cluster.Outcome) error {
+	announced, err := c.Study.Refusals(c.Options.Placement)
+	if err != nil || policy.Prepare != nil {
+		return err
+	}
+	order := func(a, b cluster.Refusal) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Why, b.Why)) }
+	left := slices.SortedFunc(slices.Values(o.Refused), order)
+	if slices.SortFunc(announced, order); !slices.Equal(announced, left) {
+		return fmt.Errorf("the study announces that simulations leave out %v, but a simulation left out %v", announced,
+			left)
 	}
 	return nil
 }

@@ -50,6 +50,15 @@ type LeftOut struct {
 	Example string `json:"example"` // first such job
 }
 
+// LeftOutText lists omitted jobs by reason, each with an example.
+func LeftOutText(list []LeftOut) string {
+	var texts []string
+	for _, l := range list {
+		texts = append(texts, fmt.Sprintf("%d %s, such as job %s", l.Jobs, l.Why, l.Example))
+	}
+	return strings.Join(texts, "; ")
+}
+
 // safeName replaces characters that are unsuitable in file names.
 var safeName = strings.NewReplacer("/", "-", `\`, "-", ":", "-", " ", "-", ",", "")
 

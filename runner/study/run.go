@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	clusterlive "graft/cluster/live"
 	"graft/cluster/study"
@@ -218,17 +217,33 @@ func values(metrics []study.Metric, of study.Values) (row []any) {
 	return row
 }
 
+// leftOutText counts omitted jobs and lists the reasons.
+func leftOutText(list []study.LeftOut) string {
+	n := 0
+	for _, l := range list {
+		n += l.Jobs
+	}
+	return fmt.Sprintf("%s: %s", words.Plural(n, "job"), study.LeftOutText(list))
+}
+
+// Check prepares the study that a file describes as far as necessary to find faults, and returns a remark about jobs
+// that simulations will leave out; empty if there are none.
+func Check(ctx context.Context, env *app.Env, f study.File) (remark string, err error) {
+	s, err := Prepare(ctx, env, f, "", true)
+	if err != nil {
+		return "", err
+	}
+	if l, has := s.(interface{ LeftOut() []study.LeftOut }); has && len(l.LeftOut()) > 0 {
+		remark = "; simulations will leave out " + leftOutText(l.LeftOut())
+	}
+	return remark, nil
+}
+
 // leftOut returns an error if jobs were left out.
 func leftOut(o *study.Outcome) error {
 	if len(o.Left) == 0 {
 		return nil
 	}
-	n := 0
-	var texts []string
-	for _, l := range o.Left {
-		n += l.Jobs
-		texts = append(texts, fmt.Sprintf("%d %s, such as job %s", l.Jobs, l.Why, l.Example))
-	}
-	return failure.With(failure.Partial, fmt.Errorf("could not simulate %s: %s; correct the trace or the nodes",
-		words.Plural(n, "job"), strings.Join(texts, "; ")))
+	return failure.With(failure.Partial, fmt.Errorf("could not simulate %s; correct the trace or the nodes",
+		leftOutText(o.Left)))
 }
