@@ -187,7 +187,8 @@ func traceTitle(r *traces.Description) string {
 		text += fmt.Sprintf(", a load of %.2f on %s", *r.Load, words.Plural(r.GPUs, "GPU"))
 	}
 	if r.InUse != nil {
-		text += fmt.Sprintf("; %.1f GPUs in use on average, at most %d", r.InUse.MeanGPUs, r.InUse.MostGPUs)
+		text += fmt.Sprintf("; %.1f GPUs in use on average from the first start to the last end, at most %d",
+			r.InUse.MeanGPUs, r.InUse.MostGPUs)
 	}
 	if r.Spot > 0 {
 		text += "; " + words.Plural(r.Spot, "spot job")

@@ -115,7 +115,8 @@ type History struct {
 	Dropped int64 `json:",omitempty"`
 	// number of starts that a failure of a node ended
 	NodeFailures int
-	FailedNodes  string // nodes of the job at its last node failure, as written in the trace
+	// nodes of the job at each of its node failures, as written in the trace, separated by semicolons
+	FailedNodes string
 }
 
 // history returns the job's history, and adds an empty one if the job has none.

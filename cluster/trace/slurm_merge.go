@@ -155,7 +155,7 @@ func (s *slurm) withHistory(starts []slurmRow, job Job) Job {
 		}
 		if start.job.State == NodeFailed {
 			h.NodeFailures++
-			h.FailedNodes = start.nodes
+			h.FailedNodes = joinNodes(h.FailedNodes, start.nodes)
 		}
 		if k < len(starts)-1 {
 			h.Lost = min(h.Lost+max(start.job.Duration, 0), maxSeconds)
@@ -207,6 +207,20 @@ func joinComponent(job, other *Job) {
 		h.Started, h.Wait = h.Started || o.Started, max(h.Wait, o.Wait)
 		h.Restarts, h.Lost = max(h.Restarts, o.Restarts), max(h.Lost, o.Lost)
 		h.NodeFailures = min(h.NodeFailures+o.NodeFailures, maxCount)
-		h.FailedNodes = cmp.Or(h.FailedNodes, o.FailedNodes)
+		h.FailedNodes = joinNodes(h.FailedNodes, o.FailedNodes)
 	}
+}
+
+// mostFailedNodes limits the text of a job's failed nodes, in bytes.
+const mostFailedNodes = 4096
+
+// joinNodes joins the nodes of several failures. It drops the nodes of the last ones if the text becomes too long.
+func joinNodes(first, second string) string {
+	if first == "" || second == "" {
+		return first + second
+	}
+	if len(first)+1+len(second) > mostFailedNodes {
+		return first
+	}
+	return first + ";" + second
 }

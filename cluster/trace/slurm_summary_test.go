@@ -102,6 +102,18 @@ func TestRestartsWithoutRows(t *testing.T) {
 	}
 }
 
+// Each failed start of a job counts for its node.
+func TestNodesWithMostFailures(t *testing.T) {
+	row := func(day, node, state string) string {
+		at := "2026-05-0" + day + "T00:00:00|"
+		return "15|" + at + at + "2026-05-0" + day + "T01:00:00|3600|gres/gpu=8|" + state + "||" + node + "|0\n"
+	}
+	s := sacctSummary(t, row("1", "gn02", "NODE_FAIL")+row("2", "gn02", "NODE_FAIL")+row("3", "gn03", "NODE_FAIL")+
+		row("4", "gn[04-05]", "NODE_FAIL")+row("5", "gn06", "COMPLETED"))
+	require.Equal(t, 4, s.Failures.Failures)
+	require.Equal(t, []trace.FailedNode{{Node: "gn02", Failures: 2}, {Node: "gn03", Failures: 1}}, s.Failures.Worst)
+}
+
 // Only jobs that started have waits, whatever time sacct prints as their start.
 func TestWaitsOfJobsThatStarted(t *testing.T) {
 	const at = "|2026-05-01T00:00:00|2026-05-03T00:00:00|2026-05-03T00:00:00|"

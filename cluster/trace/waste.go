@@ -90,15 +90,17 @@ type NodeFailures struct {
 // FailedNode counts the failures of a node.
 type FailedNode struct {
 	Node     string `json:"node"`     // name of the node
-	Failures int    `json:"failures"` // number of jobs that ran only on this node when it failed
+	Failures int    `json:"failures"` // number of starts that ran only on this node when it failed
 }
 
 func (t *tally) addFailures(job *Job) {
 	f, n, seconds := &t.sum.Failures, 0, int64(0)
 	if h := job.History; h != nil {
 		n, seconds = h.NodeFailures, h.Lost
-		if h.FailedNodes != "" && !strings.ContainsAny(h.FailedNodes, "[,") {
-			t.failed[h.FailedNodes]++
+		for nodes := range strings.SplitSeq(h.FailedNodes, ";") {
+			if nodes != "" && !strings.ContainsAny(nodes, "[,") {
+				t.failed[nodes]++
+			}
 		}
 	}
 	if job.State == NodeFailed {
