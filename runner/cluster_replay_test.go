@@ -189,9 +189,19 @@ func TestClusterRefusesCombinations(t *testing.T) {
 			"cluster.enforce_limits=true"},
 		"spot jobs and other jobs would not share links": {"--set", "cluster.spot.evict=true", "--set",
 			`training.models=["x"]`, "--set", `training.networks=["ConvNet2"]`, "--set", "training.batches=[64]"},
+		"training.models is missing, so the other keys": {"--set", "training.bandwidth=1e9"},
+		"the section lucid has options for the scheduler lucid, which is not in schedule.schedulers": {"--set",
+			"lucid.max_gpus=2"},
 	} {
 		require.Contains(t, fails(t, failure.Configuration, "", append(rigid, more...)...).stderr, says)
 	}
+	ablated := []string{"cluster", "run", "--trace", "jobs.csv", "--nodes", "8", "--quiet", "--out", "run", "--ablate"}
+	require.Contains(t, done(t, append(ablated, "--scheduler", "fifo")...).stdout,
+		"schedule.ablate has no effect: no scheduler of this run has faults of a published simulator.")
+	require.NotContains(t, done(t, append(ablated, "--force", "--scheduler", "srtf")...).stdout, "has no effect")
+	typed := []string{"cluster", "run", "--trace", "jobs.csv", "--quiet", "--out", "run", "--force", "--gpus-per-node",
+		"4", "--set", `cluster.types=[{name="a", nodes=8, gpus_per_node=8}]`}
+	require.Contains(t, done(t, typed...).stdout, "cluster.gpus_per_node has no effect: each type of nodes has its own")
 	write(t, "adaptive.toml", "[adaptive]\nnodes = 2\n[workload]\ntraces = [\"jobs.csv\"]\n[schedule]\n"+
 		"schedulers = [\"pollux\"]\n")
 	fails(t, failure.Usage, "--failures does not apply to simulations of adaptive jobs", "cluster", "run",

@@ -151,6 +151,7 @@ func TestTraceIsCalledWrongly(t *testing.T) {
 		"describe few.csv --from x":                        `unknown trace format "x"`,
 		"describe few.csv --gpus -1":                       "the cluster has -1 GPUs; expected 0",
 		"describe few.csv --gpus 8 --vc-file nodes.csv":    "exclude each other",
+		"describe few.csv --spot scav":                     "--spot applies to traces in the format slurm, but",
 		"describe few.csv --adapt-gpus 0 --adapt-hours -1": "could have adapted is -1 hours; expected more than 0",
 		"describe few.csv --gpus-per-node 0":               "the number of GPUs per node is 0; expected",
 		"convert few.csv out.csv":                          `"to"`,

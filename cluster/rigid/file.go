@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"graft/cluster/curves"
 	"graft/cluster/failures"
 	"graft/cluster/live"
+	"graft/cluster/lucid"
 	"graft/cluster/schedulers"
 	"graft/cluster/study"
 	"graft/internal/coprocess"
@@ -151,6 +153,10 @@ func (f *File) together() error {
 	if f.Cluster.EnforceLimits && slices.Contains(f.Schedule.Schedulers, "lucid") {
 		return errors.New("cluster.enforce_limits is true, but lucid does not enforce time limits in its profiler; " +
 			"remove one of them")
+	}
+	if !reflect.DeepEqual(f.Lucid, lucid.Options{}) && !slices.Contains(f.Schedule.Schedulers, "lucid") {
+		return errors.New("the section lucid has options for the scheduler lucid, which is not in " +
+			"schedule.schedulers; add it, or remove the section")
 	}
 	if f.Growth.NoiseScale > 0 && len(f.Training.Models) > 0 {
 		return errors.New("growth.noise_scale and training.models are set; remove one: the step times of a network " +

@@ -87,9 +87,12 @@ const (
 	CompatLucid = "lucid"
 )
 
+// usualPerNode is the default number of GPUs per node.
+const usualPerNode = 8
+
 // EnsureDefaults replaces zero values with defaults.
 func (o *Options) EnsureDefaults() {
-	o.PerNode = cmp.Or(o.PerNode, 8)
+	o.PerNode = cmp.Or(o.PerNode, usualPerNode)
 	o.Placement = cmp.Or(o.Placement, "consolidate")
 	o.Compat = cmp.Or(o.Compat, compatNone)
 	o.Spot.EnsureDefaults()

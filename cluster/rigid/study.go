@@ -93,11 +93,29 @@ func (s *simulations) Plan() *study.Plan {
 			p.Ablation = append(p.Ablation, study.Ablation{Scheduler: k, Quirks: policy.Quirks})
 		}
 	}
+	p.Remarks = append(p.Remarks, s.withoutEffect(p)...)
 	if len(oracles) > 0 {
 		p.Remarks = append(p.Remarks, fmt.Sprintf("Schedulers marked %s (%s) have the true durations of jobs, which a "+
 			"real scheduler does not have.", oracleMark, strings.Join(oracles, ", ")))
 	}
 	return p
+}
+
+// withoutEffect names the keys that are set and have no effect.
+func (s *simulations) withoutEffect(p *study.Plan) (list []string) {
+	if s.Schedule.Ablate && len(p.Ablation) == 0 {
+		why := "no scheduler of this run has faults of a published simulator"
+		if s.Cluster.Compat != compatNone {
+			why = "cluster.compat keeps all faults of the published simulator"
+		}
+		list = append(list, "schedule.ablate has no effect: "+why+".")
+	}
+	types := s.workloads[0].base.Types
+	unsized := func(t cluster.NodeType) bool { return t.GPUs == 0 }
+	if s.Cluster.PerNode != usualPerNode && len(types) > 0 && !slices.ContainsFunc(types, unsized) {
+		list = append(list, "cluster.gpus_per_node has no effect: each type of nodes has its own number of GPUs.")
+	}
+	return list
 }
 
 // withFailures adds the failures of nodes to a plan. It returns the seeds of the simulations, or nil if no failures are

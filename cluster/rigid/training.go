@@ -49,6 +49,9 @@ func (o *Training) EnsureDefaults() {
 // Validate returns an error that lists every invalid option.
 func (o *Training) Validate() error {
 	var f validate.Faults
+	others := o.Profile != "" || o.Rack != 0 || o.Bandwidth != 0 || o.Uplink != 0 || o.Latency != 0
+	f.When(len(o.Models) == 0 && others, "training.models is missing, so the other keys of the section training have "+
+		"no effect; set training.models, or remove the section")
 	f.When(len(o.Networks) != len(o.Models), "training.networks has %d entries for %d models; expected one for each",
 		len(o.Networks), len(o.Models))
 	f.When(len(o.Batches) > 0 && len(o.Batches) != len(o.Models),

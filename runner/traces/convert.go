@@ -40,6 +40,9 @@ func Convert(env *app.Env, in, out string, o ConvertOptions) (*Converted, error)
 	if err != nil {
 		return nil, Coded(err)
 	}
+	if err := spotless(in, all.Format, o.Read); err != nil {
+		return nil, err
+	}
 	err = trace.WriteFile(env.Files, out, trace.WriterOptions{Format: o.To, Start: all.Start,
 		Columns: trace.ColumnsOf(all.Jobs)}, o.Force, func(t *trace.Writer) error {
 		for k := range all.Jobs {

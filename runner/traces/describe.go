@@ -51,6 +51,9 @@ func Describe(env *app.Env, path string, o DescribeOptions) (*Description, error
 	if err != nil {
 		return nil, Coded(err)
 	}
+	if err := spotless(path, reader.Format(), o.Read); err != nil {
+		return nil, errors.Join(err, reader.Close())
+	}
 	made, err := trace.Summarize(reader, summary)
 	err = errors.Join(Coded(err), reader.Close())
 	if made == nil || made.Jobs == 0 && err != nil {
@@ -60,6 +63,15 @@ func Describe(env *app.Env, path string, o DescribeOptions) (*Description, error
 		err = failure.With(failure.Partial, err)
 	}
 	return &Description{path, reader.Format(), made}, err
+}
+
+// spotless returns an error if partitions with spot jobs are named for a trace without partitions.
+func spotless(path, format string, o trace.Options) error {
+	if len(o.Spot) == 0 || format == "slurm" {
+		return nil
+	}
+	return failure.Usagef("option \"spot\" applies to traces in the format slurm, but %s has the format %s; omit it",
+		path, format)
 }
 
 // Coded adds the exit code failure.Damaged to an error about a malformed trace. It returns other errors unchanged.
