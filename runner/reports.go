@@ -91,7 +91,8 @@ func (o *reportOptions) addFlags(command *cobra.Command) {
 		"print the differences between arms of sweeps that this `file` lists, over all sweeps and swept values")
 	flags.StringVar(&o.part.Job, "job", "", "report on the job with this `ID`, in the folder of a simulated scheduler")
 	flags.StringVar(&o.part.Node, "node", "",
-		"report on the outages of this `node`, as NODE or VC/NODE, in the folder of a simulated scheduler")
+		"report on the outages of this `node`, as NODE, VC/NODE or a name in failures.nodes, in the folder of a "+
+			"simulated scheduler")
 	flags.BoolVar(&o.markdown, "markdown", false, "print tables as GitHub Markdown")
 	flags.BoolVar(&o.latex, "latex", false, "print tables for LaTeX, which need the packages booktabs and graphicx")
 	flags.StringVar(&o.html, "html", "", "write a self-contained HTML page to this `file`")

@@ -65,6 +65,10 @@ func TestClusterRunsReplaySlurmEvents(t *testing.T) {
 	require.Contains(t, text, "Nodes fail: 0 failures and 1 unannounced drain of 1 node (Slurm events of events.txt), "+
 		"without the events of other nodes (n2).")
 	require.InDelta(t, 1000, float64(readStudy(t, "slurm").Cells[0].Values["jct_mean_s"]), 1e-9)
+	require.Contains(t, done(t, "report", "slurm/fifo", "--node", "n1").stdout, "Node 0 of virtual cluster all")
+	fails(t, failure.Usage, `outage of node "n2" not found`, "report", "slurm/fifo", "--node", "n2")
+	fails(t, failure.Usage, "it is not in the trace, was left out (no GPUs, or never started), or is outside", "report",
+		"slurm/fifo", "--job", "99")
 	done(t, append(run, "outages.csv", "--out", "announced")...)
 	require.InDelta(t, 1600, float64(readStudy(t, "announced").Cells[0].Values["jct_mean_s"]), 1)
 	write(t, "undated.csv", "id,submit [s],duration [s],gpus\n1,0,100,8\n")

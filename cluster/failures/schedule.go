@@ -45,6 +45,20 @@ func (s *Source) Schedules(vcs []trace.VC, begin int64, seed uint64) (map[string
 	return plans, nil
 }
 
+// NodeNames returns the virtual cluster and the number of each node that the file or the options name, as VC/NODE; nil
+// without names.
+func (s *Source) NodeNames(vcs []trace.VC) map[string]string {
+	if len(s.names) == 0 {
+		return nil
+	}
+	p, places := planner{vcs: vcs}, make(map[string]string, len(s.names))
+	for name, k := range s.names {
+		vc, node := p.position(k)
+		places[name] = fmt.Sprintf("%s/%d", vc, node)
+	}
+	return places
+}
+
 // assign gives each node of the cluster the outages of a node of the trace, or of a generated trace.
 func (s *Source) assign(plans map[string]Schedule, vcs []trace.VC, seed uint64) error {
 	nodes, t := 0, s.Trace

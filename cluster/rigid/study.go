@@ -126,6 +126,9 @@ func (s *simulations) withFailures(p *study.Plan) (seeds []uint64) {
 		return nil
 	}
 	p.Metrics, p.PairSeeds = append(p.Metrics, failureMetrics...), true
+	if names := source.NodeNames(s.workloads[0].base.VCs); names != nil {
+		p.Facts[study.NodeNames] = names
+	}
 	p.Remarks = append(p.Remarks, "Nodes fail: "+source.String()+".")
 	if source.Trace == nil {
 		return nil

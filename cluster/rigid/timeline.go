@@ -75,9 +75,7 @@ func timelineOf(o *cluster.Outcome, id string) (*live.Timeline, error) {
 				return nil, fmt.Errorf("job %s cannot run: %s; name another job", id, r.Why)
 			}
 		}
-		return nil, fmt.Errorf("job %s was not scheduled: it is not in the trace, was left out (no GPUs, or never "+
-			"started), or is outside the simulated part; check the ID, or change cluster.from_seconds and "+
-			"cluster.to_seconds", id)
+		return nil, fmt.Errorf("job %s was not scheduled: %s", id, study.NotScheduled)
 	}
 	return live.NewTimeline(o.Changes), nil
 }

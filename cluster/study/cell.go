@@ -43,6 +43,13 @@ type Part struct {
 	Values Values `json:"values"` // values by key of the metric
 }
 
+// NodeNames is the name of the fact that maps names of nodes to their places, as VC/NODE.
+const NodeNames = "node_names"
+
+// NotScheduled explains why a simulation does not have a job, with a remedy.
+const NotScheduled = "it is not in the trace, was left out (no GPUs, or never started), or is outside the simulated " +
+	"part; check the ID, or change cluster.from_seconds and cluster.to_seconds"
+
 // LeftOut counts the jobs that were omitted for one reason.
 type LeftOut struct {
 	Why     string `json:"why"`     // reason, worded as the end of a sentence

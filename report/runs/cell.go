@@ -72,8 +72,10 @@ func (r *Run) Outer() string {
 
 // Selection selects a part of a single simulation for a report. The zero value selects the whole simulation.
 type Selection struct {
-	Job  string // ID of a job
-	Node string // number of a node, as in the table of outages; VC/NODE if several virtual clusters have the number
+	Job string // ID of a job
+	// number of a node, as in the table of outages, or its name in failures.nodes; VC/NODE if several virtual clusters
+	// have the number
+	Node string
 }
 
 // Select selects a job or a node of a single simulation for the report of the run.
@@ -270,10 +272,36 @@ func (r *Run) JobRow(id string) (*JobRow, error) {
 	})
 	if err == nil && found == nil {
 		err = failure.With(failure.Usage, fmt.Errorf("option \"job\": job %q %w in %s%s; column %s of the table "+
-			"lists the jobs", id, ErrNoPart, r.folder.At(study.JobsTable+".csv"), words.Guess(id, ids),
-			study.JobColumn))
+			"lists the jobs%s", id, ErrNoPart, r.folder.At(study.JobsTable+".csv"), words.Guess(id, ids),
+			study.JobColumn, r.whyNoJob()))
 	}
 	return found, err
+}
+
+// whyNoJob explains why a simulation of a trace may lack a job; empty if the reason is unknown.
+func (r *Run) whyNoJob() string {
+	c, err := r.Cell()
+	if err != nil || c.Run.Kind == nil || c.Run.Kind.Name != "rigid" {
+		return ""
+	}
+	text := ". If the table does not have it, " + study.NotScheduled
+	if c.Study != nil && len(c.Study.Left) > 0 {
+		text += ". Jobs that cannot run: " + study.LeftOutText(c.Study.Left)
+	}
+	return text
+}
+
+// placeOf returns a node as VC/NODE if it is given by its name, and otherwise unchanged.
+func (r *Run) placeOf(node string) string {
+	c, err := r.Cell()
+	if err != nil || c.Study == nil {
+		return node
+	}
+	names, _ := c.Study.Facts[study.NodeNames].(map[string]any)
+	if place, is := names[node].(string); is {
+		return place
+	}
+	return node
 }
 
 // Outage is a period in which a node did not work.
@@ -334,8 +362,20 @@ func (r *Run) OutagesOf(node string) ([]Outage, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := slices.DeleteFunc(all, func(o Outage) bool { return o.Node != node && o.VC+"/"+o.Node != node })
+	of := func(place string) []Outage {
+		return slices.DeleteFunc(slices.Clone(all), func(o Outage) bool {
+			return o.Node != place && o.VC+"/"+o.Node != place
+		})
+	}
+	list, place := of(node), node
 	if len(list) == 0 {
+		place = r.placeOf(node)
+		list = of(place)
+	}
+	if len(list) == 0 {
+		if place != node {
+			node += " (" + place + ")"
+		}
 		return nil, failure.With(failure.Usage, fmt.Errorf("option \"node\": outage of node %q %w in %s; column node "+
 			"of the table lists the nodes with outages", node, ErrNoPart, r.folder.At(outagesTable)))
 	}
