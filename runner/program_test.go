@@ -65,7 +65,7 @@ func TestStudiesAskPrograms(t *testing.T) {
 	done(t, "trace", "generate", "jobs.csv", "--jobs", "60", "--nodes", "2")
 	line := []string{"cluster", "run", "--trace", "jobs.csv", "--nodes", "2", "--out", "run", "--scheduler",
 		"fifo,./patient.py"}
-	fails(t, failure.Usage, "patient.py: no such file", line...)
+	fails(t, failure.Failed, "patient.py: no such file", line...)
 	write(t, "patient.py", program)
 	out := done(t, line...).stdout
 	require.Regexp(t, `(?m)^patient\.py +[0-9.]+ `, out)
@@ -83,7 +83,7 @@ func TestStudiesAskPrograms(t *testing.T) {
 	fails(t, failure.Configuration, "have the same name patient.py", append(line[:len(line)-1:len(line)-1],
 		"./patient.py,other/patient.py")...)
 	write(t, "patient.py", "print('hello')\n")
-	fails(t, failure.Usage, `answered "hello": expected one line of JSON`, append(line, "--force")...)
+	fails(t, failure.Configuration, `answered "hello": expected one line of JSON`, append(line, "--force")...)
 }
 
 func outcomeOf(t *testing.T) study.Outcome {

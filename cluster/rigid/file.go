@@ -278,7 +278,7 @@ func (s *simulations) tryPrograms(ctx context.Context, fsys files.FS) error {
 			continue
 		}
 		if _, err := coprocess.Digest(fsys, name); err != nil {
-			return fmt.Errorf("schedulers: %w", err)
+			return fmt.Errorf("schedulers: %w; name another program in schedule.schedulers (option scheduler)", err)
 		}
 		if err := schedulers.TryProgram(ctx, name, s.Cluster.PerNode); err != nil {
 			return invalid("schedulers: %w", err)
