@@ -27,7 +27,7 @@ const (
 
 var (
 	largeJobs       = []int{1_000, 10_000, 100_000, 1_000_000}
-	largeSchedulers = []string{"fifo", "sjf", "srtf"} // srtf preempts jobs
+	largeSchedulers = []string{"fifo", "sjf", "srtf", "tiresias"} // the last two preempt jobs
 )
 
 // steadySeconds is the minimum processor time of the simulations that give one cost of an event.

@@ -59,8 +59,8 @@ func writeElasticComparison(c *runs.ElasticComparison, d *document.Document) {
 		c.Slot, c.Scaling, words.Plural(len(c.Bounds), "workload"), stat.Mean(c.Bounds), c.Against),
 		rankRemark)
 	if len(left) > 0 {
-		d.Say("Schedulers that left jobs unfinished: " + strings.Join(left, ", ") + "; the numbers count simulations. "+
-			"Raise learn.max_slots to simulate them for longer.")
+		d.Say(fmt.Sprintf("Schedulers that left jobs unfinished: %s; the numbers count simulations. Raise "+
+			"learn.max_slots to simulate them for longer.", strings.Join(left, ", ")))
 	}
 }
 

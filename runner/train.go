@@ -157,11 +157,26 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 			document.AccuracyText(o.Validation.Accuracy), o.Validation.Loss)
 	}
 	p.Line("%s\n%s, %s, %s, %s at the end\n"+
-		"budget %s, %s used: %s for decisions, %s for operations\n%s\n%sdigest %.12s", scores,
+		"%s\n%s\n%sdigest %.12s", scores,
 		words.Plural(o.Epochs, "epoch"), words.Plural(o.Steps, "step"), words.Plural(o.Decisions, "decision"),
-		words.Plural(o.Parameters, "parameter"), document.SecondsText(o.Budget), document.SecondsText(o.Used),
-		document.DurationText(o.Deciding), document.DurationText(o.Operating), costText(o), where, o.Digest)
+		words.Plural(o.Parameters, "parameter"), budgetText(o), costText(o), where, o.Digest)
 	return p.Err
+}
+
+// budgetText describes the budget of a job, and the parts of it that decisions and operations took.
+func budgetText(o *runs.JobOutcome) string {
+	var parts []string
+	if o.Deciding > 0 {
+		parts = append(parts, document.DurationText(o.Deciding)+" for decisions")
+	}
+	if o.Operating > 0 {
+		parts = append(parts, document.DurationText(o.Operating)+" for operations")
+	}
+	text := fmt.Sprintf("budget %s, %s used", document.SecondsText(o.Budget), document.SecondsText(o.Used))
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, ", ")
+	}
+	return text
 }
 
 // costText describes the resources used by a job.

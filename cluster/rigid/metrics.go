@@ -42,11 +42,11 @@ var metrics = []study.Metric{
 		"as 10 s", Better: study.Lower, Format: "%.1f", Main: true},
 	{Name: "fairness", Title: "fairness", About: "Jain's index of the users' mean slowdowns; 1 if all are equal",
 		Better: study.Higher, Format: "%.3f"},
-	{Name: "makespan", Unit: "s", Title: "makespan", About: "time from the beginning of the simulation to the end of the last " +
-		"job",
+	{Name: "makespan", Unit: "s", Title: "makespan", About: "time from the beginning of the simulation to the end " +
+		"of the last job",
 		Better: study.Lower, Format: "%.0f"},
-	{Name: "used", Unit: "share", Title: "used", About: "share of the time of GPUs in service that is allocated to jobs, " +
-		"until the last submission", Better: study.Higher, Main: true},
+	{Name: "used", Unit: "share", Title: "used", About: "share of the time of GPUs in service that is allocated to " +
+		"jobs, until the last submission", Better: study.Higher, Main: true},
 	{Name: "preemptions", Title: "preempted", About: "preemptions of all jobs", Better: study.Neutral, Main: true,
 		Total: true, Format: "%.0f"},
 	{Name: "packed", Unit: "jobs", Title: "packed", About: "jobs that shared the GPUs of another job",
