@@ -74,6 +74,7 @@ func TestWhatAClusterCannotLearn(t *testing.T) {
 			args = append(args, "--set", s)
 		}
 		fails(t, failure.Configuration, says, args...)
+		fails(t, failure.Configuration, says, append([]string{"config", "check", path}, args[4:]...)...)
 	}
 	refused("expected more than learn.train_count, which is 300; lower learn.jobs or learn.train_count",
 		"learn.train_count=300")

@@ -263,8 +263,14 @@ func (s *simulations) Prepare(ctx context.Context, env study.Env, quick bool) er
 	if err := s.tryPrograms(ctx, env.Files); err != nil {
 		return err
 	}
-	if err := s.checkLive(env); err != nil || quick {
+	if err := s.checkLive(env); err != nil {
 		return err
+	}
+	if quick && len(s.workloads) == len(s.Workload.Traces) && s.hasLearning() {
+		return s.CheckLearning()
+	}
+	if quick {
+		return nil
 	}
 	var err error
 	s.digest, err = noted.Digest()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"graft/cluster"
 	"graft/cluster/schedulers"
@@ -69,6 +70,16 @@ func ReadScheduler(fsys files.FS, path string) (Scheduler, error) {
 // LearnOptions returns the sections that 'graft learn' uses.
 func (f *File) LearnOptions() (*learn.RunOptions, *candidates.Options) {
 	return &f.Run, &f.Learn.Options
+}
+
+// hasLearning reports whether the file sets options for learning.
+func (f *File) hasLearning() bool {
+	for key := range f.Given() {
+		if strings.HasPrefix(key, "learn.") {
+			return true
+		}
+	}
+	return false
 }
 
 // CheckLearning returns an error if the file does not provide both training and validation workloads.

@@ -254,3 +254,32 @@ func TestWhatIsRefused(t *testing.T) {
 	_, err = ReadPolicy(&weights.Set{})
 	require.ErrorContains(t, err, "does not contain a learned scheduler for the jobs of a cluster")
 }
+
+// Every useful device is given: no job waits or has fewer devices than it requests while devices are left.
+func TestDivisionsLeaveNoDevice(t *testing.T) {
+	divisions := 0
+	for seed := range uint64(20) {
+		w := drawn(t, seed, 60, []func(*trace.Job) bool{nil, odd}[seed%2])
+		r := rand.New(rand.NewPCG(seed, 3))
+		s := newScheduler(func(s *state) int { return r.IntN(len(s.candidates)) })
+		s.Scheduler = schedulers.NewDivider(func(p *cluster.Pool, jobs []*cluster.Job) []int {
+			shares := s.split(p, jobs)
+			left := p.GPUs()
+			for _, n := range shares {
+				left -= n
+			}
+			require.GreaterOrEqual(t, left, 0)
+			for k, j := range jobs {
+				if least := map[bool]int{true: 1, false: j.Trace.GPUs}[j.Resizable()]; shares[k] < j.Trace.GPUs {
+					require.Less(t, left, least, "job %d has %d of %d devices", k, shares[k], j.Trace.GPUs)
+				}
+			}
+			divisions++
+			return shares
+		})
+		made := func(cluster.Setup) (cluster.Scheduler, error) { return s, nil }
+		_, err := w.run(t.Context(), cluster.Policy{Name: "any", New: made})
+		require.NoError(t, err)
+	}
+	require.Greater(t, divisions, 500)
+}

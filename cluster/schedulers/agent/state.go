@@ -30,8 +30,10 @@ type state struct {
 	values     []float64
 	described  []described // by job
 
-	service []float64 // device-seconds of jobs until the last division, by number
-	last    int64     // second of the last division
+	// device-seconds of jobs until the last division, by number; a job that has started again since counts from the
+	// last division
+	service []float64
+	last    int64 // second of the last division
 	users   users
 }
 
@@ -55,7 +57,7 @@ func (s *state) begin(p *cluster.Pool, jobs []*cluster.Job) {
 		if !j.Running() {
 			continue
 		}
-		s.service[j.Number] += float64(p.Now()-s.last) * float64(j.GPUs)
+		s.service[j.Number] += float64(p.Now()-max(s.last, j.Start)) * float64(j.GPUs)
 		if !j.Resizable() { // it keeps its devices
 			s.shares[k] = j.GPUs
 			s.free -= j.GPUs
@@ -97,7 +99,7 @@ func (s *state) look() bool {
 			}
 		}
 		d := &s.described[k]
-		if !d.known {
+		if !d.known || d.step > s.free && j.Resizable() { // fewer devices are left than when it was described
 			s.describe(k, d)
 		}
 		if d.step > 0 && d.step <= s.free {
