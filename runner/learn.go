@@ -26,7 +26,8 @@ func newLearnCommand() *cobra.Command {
 trains schedulers of elastic jobs, one per seed: first by imitating a teacher, then by
 reinforcement learning. 'graft evaluate CONFIG' compares the trained schedulers with other
 schedulers on separate test workloads; 'graft cluster run' accepts the run folder as a scheduler.
-With [machine], learn trains schedulers that place tasks on the GPUs of one machine, for 'graft
+With [cluster], learn trains schedulers that divide the GPUs of a cluster among the jobs of its
+trace, for 'graft cluster run'. With [machine], learn trains schedulers that place tasks on the GPUs of one machine, for 'graft
 node simulate'. With [fabric], learn trains schedulers that choose the number of parallel parts
 into which each training step is divided, for 'graft fabric run'.
 

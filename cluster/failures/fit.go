@@ -109,28 +109,40 @@ func (m *Model) Estimates(t *Trace, seed uint64, traces int) ([]Estimate, error)
 	b := stat.Bootstrap{Random: rand.New(rand.NewPCG(seed, 0x6e6f646573))} // a separate stream
 	b.Each(t.Total, func(sample []int) {
 		for k, v := range estimated(t.resampled(sample)) {
-			drawn[k] = append(drawn[k], v)
+			if !math.IsNaN(v) {
+				drawn[k] = append(drawn[k], v)
+			}
 		}
 	})
 	for k := range list {
 		slices.Sort(drawn[k])
 		list[k].Low, list[k].High = stat.Permille(drawn[k], 25), stat.Permille(drawn[k], 975)
 	}
+	made := make([][]float64, len(list))
 	for n := range traces {
 		g, err := m.Generate(GenerateOptions{Seed: seed + uint64(n)})
 		if err != nil {
 			return nil, err
 		}
 		for k, v := range estimated(g) {
-			list[k].Generated += v / float64(traces)
+			if !math.IsNaN(v) {
+				made[k] = append(made[k], v)
+			}
 		}
+	}
+	for k := range list {
+		list[k].Generated = stat.Mean(made[k])
 	}
 	return list, nil
 }
 
-// estimated returns the statistics of Estimates, in their order.
+// estimated returns the statistics of Estimates, in their order. Durations are NaN without outages.
 func estimated(t *Trace) []float64 {
 	s := t.Statistics()
+	if s.Outages == 0 {
+		none := math.NaN()
+		return []float64{none, none, none, s.PerNodeDay, float64(s.Never)}
+	}
 	return []float64{s.Duration.Mean, s.Duration.Median, s.Duration.P90, s.PerNodeDay, float64(s.Never)}
 }
 

@@ -169,3 +169,17 @@ func FuzzParseList(f *testing.F) {
 		}
 	})
 }
+
+// Samples of nodes without any outage have no durations: they do not count as outages of zero seconds.
+func TestEstimatesOfFewFaults(t *testing.T) {
+	few := &failures.Trace{Total: 6, Period: 12 * 86_400, Nodes: []failures.Node{
+		{ID: "a", Faults: []failures.Fault{{From: 1000, To: 31_000}}},
+		{ID: "b", Faults: []failures.Fault{{From: 5, To: 1005}}}}}
+	list, err := failures.Fit(few).Estimates(few, 1, 20)
+	require.NoError(t, err)
+	for _, e := range list[:3] {
+		require.GreaterOrEqual(t, e.Low, 1000.0, e.Name)
+		require.LessOrEqual(t, e.High, 31_000.0, e.Name)
+		require.GreaterOrEqual(t, e.Generated, 1000.0, e.Name)
+	}
+}

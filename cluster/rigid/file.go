@@ -35,7 +35,8 @@ func World() *study.World {
 		Name: "rigid", Title: "cluster simulation", Titles: "cluster simulations",
 		About:    "jobs that keep the devices that they request",
 		Sections: []string{"cluster"}, Compats: []string{CompatLucid},
-		Intro: "A file with the section `cluster`, for `graft cluster run`. See [the cluster](cluster.md).\n",
+		Intro: "A file with the section `cluster`, for `graft cluster run` and `graft learn`. See [the " +
+			"cluster](cluster.md).\n",
 		Notes: "--compat lucid reproduces Lucid's simulator with its bugs, and its result for each job of the\n" +
 			"published month of jobs. Without it, the bugs are fixed; --ablate reports the effect of each bug.",
 		Flags: flags(), Quirks: quirks(), New: func() study.File { return New() },
