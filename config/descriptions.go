@@ -788,8 +788,8 @@ var descriptions = map[string]string{
 		"runs/NAME for a file NAME.toml.",
 	"graft/learn.RunOptions.Seed": "Seed of the first policy; the other policies use the following seeds. Default 1.",
 	"graft/learn.RunOptions.Seeds": "Number of policies to learn, from 1 to 1,024. Structural policies, which are " +
-		"trained on tables, decide together by a vote. If the policies are schedulers, only the best one is kept. " +
-		"Zero means 5.",
+		"trained on tables, decide together by a vote. If the policies are schedulers, all are kept, and the best " +
+		"one is also kept as scheduler.safetensors. Zero means 5.",
 	"graft/learn.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the run folder's tables. " +
 		"Default false.",
 	"graft/learn.RunOptions.Workers": "Number of policies that learn in parallel, with one thread each. Zero means " +
@@ -809,8 +809,8 @@ var descriptions = map[string]string{
 		"round. Zero means 8.",
 	"graft/learn/candidates.Options.Epochs": "Number of passes over the actions of a round. Zero means 2.",
 	"graft/learn/candidates.Options.Every": "Validation interval: in workloads during imitation, in rounds during " +
-		"reinforcement learning. Zero means 5.",
-	"graft/learn/candidates.Options.Gamma":  "Discount factor per slot, above 0 and at most 1. Zero means 0.99.",
+		"reinforcement learning. Zero means the default.",
+	"graft/learn/candidates.Options.Gamma":  "Discount factor per time step, above 0 and at most 1. Zero means 0.99.",
 	"graft/learn/candidates.Options.Hidden": "Width of the hidden layers of the agent's networks. Zero means 32.",
 	"graft/learn/candidates.Options.Lambda": "Parameter λ of generalised advantage estimation, above 0 and at most " +
 		"1. Larger values give more weight to observed rewards, and less weight to the critic's estimates. Zero " +
@@ -818,14 +818,15 @@ var descriptions = map[string]string{
 	"graft/learn/candidates.Options.LessonRate": "Learning rate of Adam during imitation, above 0 and at most 1. " +
 		"Zero means 0.001.",
 	"graft/learn/candidates.Options.Lessons": "Number of workloads on which the agent learns to imitate the teacher. " +
-		"Zero means 20.",
+		"Zero means the default.",
 	"graft/learn/candidates.Options.Method": "Reinforcement learning method, used after imitation; \"none\" means " +
 		"imitation only. Empty means \"ppo\".",
 	"graft/learn/candidates.Options.Patience": "Number of validations without improvement after which reinforcement " +
-		"learning ends. Zero means 2.",
+		"learning ends. Zero means the default.",
 	"graft/learn/candidates.Options.Rate": "Learning rate of Adam during reinforcement learning, above 0 and at most " +
-		"1. Zero means 0.0003.",
-	"graft/learn/candidates.Options.Rounds": "Maximum number of rounds of reinforcement learning. Zero means 40.",
+		"1. Zero means the default.",
+	"graft/learn/candidates.Options.Rounds": "Maximum number of rounds of reinforcement learning. Zero means the " +
+		"default.",
 	"graft/learn/candidates.Options.Slots": "Maximum number of simulated time slots per workload. A longer " +
 		"simulation is cut off. Zero means 2000.",
 	"graft/learn/candidates.Options.Teacher": "Scheduler to imitate before reinforcement learning. \"best\" " +

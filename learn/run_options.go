@@ -15,7 +15,8 @@ import (
 type RunOptions struct {
 	Seed uint64 // Seed of the first policy; the other policies use the following seeds. Default 1.
 	// Number of policies to learn, from 1 to 1,024. Structural policies, which are trained on tables, decide together
-	// by a vote. If the policies are schedulers, only the best one is kept. Zero means 5.
+	// by a vote. If the policies are schedulers, all are kept, and the best one is also kept as
+	// scheduler.safetensors. Zero means 5.
 	Seeds int
 	// Path of the run folder. Empty lets the command choose a path, such as runs/NAME for a file NAME.toml.
 	Folder string `result:"none"`

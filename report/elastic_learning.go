@@ -34,18 +34,21 @@ func writeElasticLearning(o *runs.ElasticLearningOutcome, d *document.Document) 
 		times = append(times, s.JCT)
 	}
 	d.Show(seeds)
-	others := document.NewTable("scheduler").Numbers("", digits, name).Numbers("", "%.2f", "over bound")
-	learned := stat.Mean(times)
-	over := func(mean float64) document.Cell {
-		if o.Bound == 0 {
-			return document.Missing()
-		}
-		return document.Value(mean/o.Bound, "")
+	others := document.NewTable("scheduler").Numbers("", digits, name)
+	if o.Bound > 0 {
+		others.Numbers("", "%.2f", "over bound")
 	}
-	others.Add("learned, mean of seeds", learned, over(learned))
+	add := func(scheduler string, mean float64) {
+		if o.Bound > 0 {
+			others.Add(scheduler, mean, mean/o.Bound)
+			return
+		}
+		others.Add(scheduler, mean)
+	}
+	add("learned, mean of seeds", stat.Mean(times))
 	for _, name := range slices.SortedFunc(maps.Keys(o.Baselines),
 		func(a, b string) int { return cmp.Or(cmp.Compare(o.Baselines[a], o.Baselines[b]), cmp.Compare(a, b)) }) {
-		others.Add(name, o.Baselines[name], over(o.Baselines[name]))
+		add(name, o.Baselines[name])
 	}
 	d.Show(others)
 	bound := fmt.Sprintf(" No scheduler can have a mean below %.2f.", o.Bound)

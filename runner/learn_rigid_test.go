@@ -91,3 +91,47 @@ func TestWhatAClusterCannotLearn(t *testing.T) {
 	fails(t, failure.Configuration, "expected the run folder of a completed 'graft learn'", "cluster", "run",
 		"--trace", jobs, "--nodes", "2", "--scheduler", t.TempDir(), "--out", filepath.Join(t.TempDir(), "run"))
 }
+
+// A completed or unfinished run is not resumed with another trace. Numbers of the report do not depend on arrival
+// factors, and jobs that cannot run are counted.
+func TestLearningFromOtherJobsStartsAgain(t *testing.T) {
+	path, jobs := rigidLearning(t, "")
+	folder := filepath.Join(t.TempDir(), "learned")
+	done(t, "learn", path, "--folder", folder)
+	done(t, "learn", path, "--folder", folder, "--resume")
+	text := contents(t, jobs)
+	lines := strings.SplitAfter(text, "\n")
+	write(t, jobs, strings.Join(append(lines[:5:5], lines[6:]...), ""))
+	fails(t, failure.Configuration, "has changed", "learn", path, "--folder", folder, "--resume")
+
+	remark := func(set ...string) string {
+		args := []string{"learn", path, "--folder", filepath.Join(t.TempDir(), "other"), "--json"}
+		var r learn.SchedulerResult
+		for _, s := range set {
+			args = append(args, "--set", s)
+		}
+		require.NoError(t, json.Unmarshal([]byte(done(t, args...).stdout), &r))
+		return r.Outcome.Remark
+	}
+	require.Equal(t, remark(), remark("schedule.arrival_factors=[1, 4]"))
+	write(t, jobs, text)
+	require.NotContains(t, remark(), "cannot run")
+	require.Contains(t, remark("cluster.gpus_per_node=2", "learn.train_count=3", "learn.validation_count=1"),
+		"Jobs that cannot run were left out: ")
+}
+
+// A learned scheduler has differences from the baseline if the cluster has sections without random draws, and gives
+// timelines of jobs.
+func TestLearnedSchedulersAreCompared(t *testing.T) {
+	path, jobs := rigidLearning(t, "")
+	folder := filepath.Join(t.TempDir(), "learned")
+	done(t, "learn", path, "--folder", folder)
+	outages := filepath.Join(t.TempDir(), "outages.csv")
+	write(t, outages, "node,from [s],to [s]\n0,50000,60000\n")
+	text := done(t, "cluster", "run", "--trace", jobs, "--nodes", "2", "--scheduler", "offers,fair,"+folder,
+		"--failures", outages, "--out", filepath.Join(t.TempDir(), "run")).stdout
+	require.Regexp(t, `\nlearned, seed 2 .* [+-]\d+\.\d \[.*\] +[<0-9.]+ *\n`, text)
+	id := strings.SplitN(strings.Split(contents(t, jobs), "\n")[200], ",", 2)[0]
+	require.Contains(t, done(t, "cluster", "timeline", "--trace", jobs, "--nodes", "2", "--scheduler", folder, "--job",
+		id).stdout, "seconds,")
+}

@@ -15,12 +15,6 @@ func (s *inputs) corrected() bool {
 	return s.Cluster.Compat == compatNone
 }
 
-// policy returns a scheduler with the validated options of the configuration.
-func (s *inputs) policy(name string) cluster.Policy {
-	p, _ := s.Options.Named(name)
-	return p
-}
-
 // quirks returns the faults of a scheduler's original that are kept.
 func (s *inputs) quirks(p cluster.Policy) cluster.Quirks {
 	if s.corrected() {

@@ -26,7 +26,6 @@ import (
 	"graft/internal/files"
 	"graft/internal/words"
 	"graft/learn"
-	"graft/learn/candidates"
 )
 
 // World returns the description of the rigid-job simulator for 'graft cluster'.
@@ -120,15 +119,11 @@ type File struct {
 	learned       sync.Once
 	lessons       *lessons
 	lessonsErr    error
+	inputsDigest  string // of the files from which a scheduler learns; empty if none does
 }
 
 // New returns an empty file, before EnsureDefaults.
-// The defaults for learning are larger than in
-// other worlds, since an episode takes only milliseconds.
-func New() *File {
-	return &File{Learn: Learn{Options: candidates.Options{Lessons: 64, Rounds: 100, Every: 4, Patience: 8, Rate: 1e-3}},
-		Run: learn.RunOptions{Seed: 1, Every: 4}}
-}
+func New() *File { return &File{Run: learn.RunOptions{Seed: 1, Every: usualEvery}} }
 
 // EnsureDefaults fills in defaults.
 func (f *File) EnsureDefaults() {
@@ -216,8 +211,12 @@ func (f *File) isLearned(fsys files.FS, name string) bool {
 	return err == nil && info.IsDir() || filepath.Ext(name) == study.WeightExtension
 }
 
-// Contents writes the digests of learned schedulers. The plan already contains the digest of the other input files.
+// Contents writes the digests of learned schedulers and, for learning, of the files that were read. The plan of a
+// simulation already contains the digest of its other files.
 func (f *File) Contents(w io.Writer) {
+	if f.inputsDigest != "" {
+		fmt.Fprintln(w, f.inputsDigest)
+	}
 	for k := range f.candidates {
 		if f.candidates[k].IsLearned() {
 			fmt.Fprintln(w, f.candidates[k].Digest)

@@ -124,9 +124,10 @@ func (s *simulations) withAdaptation(p *study.Plan) {
 	if s.Growth.On() {
 		p.Metrics, least = slices.Concat(p.Metrics, growthMetrics), slices.Min(s.Growth.Shares)
 		p.Remarks = append(p.Remarks, s.aboutGrowth()...)
-		if s.Growth.NoiseScale > 0 && !slices.Contains(s.Schedule.Schedulers, "offers") {
-			p.Remarks = append(p.Remarks, "growth.noise_scale has no effect: only the scheduler offers gives jobs "+
-				"more GPUs than they request.")
+		asks := func(c Scheduler) bool { return c.IsLearned() || c.Kind.Name == "offers" }
+		if s.Growth.NoiseScale > 0 && !slices.ContainsFunc(s.candidates, asks) {
+			p.Remarks = append(p.Remarks, "growth.noise_scale has no effect: only offers and learned schedulers "+
+				"give jobs more GPUs than they request.")
 		}
 	}
 	if n := s.fewerLive(); n > 0 {

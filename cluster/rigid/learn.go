@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,8 +33,14 @@ type Learn struct {
 	ValidationCount    int // Number of validation workloads, which follow the training workloads. Zero means 8.
 }
 
-// EnsureDefaults fills in defaults.
+// usualEvery is the default interval between validations, and between rows of the learning table.
+const usualEvery = 4
+
+// EnsureDefaults fills in defaults. The numbers of steps are larger than in other worlds, since an episode takes only
+// milliseconds.
 func (o *Learn) EnsureDefaults() {
+	o.Lessons, o.Rounds, o.Every = cmp.Or(o.Lessons, 64), cmp.Or(o.Rounds, 100), cmp.Or(o.Every, usualEvery)
+	o.Patience, o.Rate = cmp.Or(o.Patience, 8), cmp.Or(o.Rate, 1e-3)
 	o.Options.EnsureDefaults()
 	o.Jobs, o.TrainCount = cmp.Or(o.Jobs, 100), cmp.Or(o.TrainCount, 32)
 	o.ValidationCount = cmp.Or(o.ValidationCount, 8)
@@ -95,15 +102,24 @@ func (f *File) CheckLearning() error {
 // lessons are the workloads from which a scheduler learns.
 type lessons struct {
 	train, validation []*agent.Workload
-	until             int64 // last submission in these workloads, in seconds of the trace
-	idle              int   // number of workloads without a decision, because there are enough devices for all jobs
+	until             int64           // last submission in these workloads, in seconds of the trace
+	idle              int             // number of workloads without a decision, because there are enough devices
+	refused           int             // number of jobs of the traces that cannot run
+	traces            map[string]bool // paths of the traces of these workloads
+	clusterText       map[string]any  // describes the cluster, for [study.Setting]
 }
 
 // String describes the workloads, and says how to compare the schedulers.
 func (l *lessons) String() string {
-	text := fmt.Sprintf("'graft cluster run --from %d' compares them on later jobs.", l.until+1)
+	text := "'graft cluster run' compares them on other traces."
+	if len(l.traces) == 1 {
+		text = fmt.Sprintf("'graft cluster run --from %d' compares them on later jobs.", l.until+1)
+	}
 	if l.idle > 0 {
 		text += fmt.Sprintf(" Further workloads were left out, because no job waits in them: %d.", l.idle)
+	}
+	if l.refused > 0 {
+		text += fmt.Sprintf(" Jobs that cannot run were left out: %d.", l.refused)
 	}
 	return text
 }
@@ -115,11 +131,11 @@ func (f *File) learning() (l *lessons, err error) {
 }
 
 func (f *File) readLessons() (*lessons, error) {
-	all, err := f.workloads()
+	l, need := &lessons{traces: map[string]bool{}}, f.Learn.TrainCount+f.Learn.ValidationCount
+	all, err := f.workloads(l)
 	if err != nil {
 		return nil, err
 	}
-	l, need := &lessons{}, f.Learn.TrainCount+f.Learn.ValidationCount
 	for _, w := range all {
 		if len(l.train)+len(l.validation) == need {
 			break
@@ -138,6 +154,7 @@ func (f *File) readLessons() (*lessons, error) {
 			l.validation = append(l.validation, w)
 		}
 		l.until = max(l.until, w.Study.Jobs[len(w.Study.Jobs)-1].Submit)
+		l.traces[w.Trace] = true
 	}
 	if len(l.validation) == 0 {
 		return nil, failure.With(failure.Configuration, fmt.Errorf("learn a scheduler: the traces have %s of %d jobs "+
@@ -147,27 +164,33 @@ func (f *File) readLessons() (*lessons, error) {
 	return l, nil
 }
 
-// workloads divides the jobs of the traces into workloads, in the order of their last submissions.
-func (f *File) workloads() (all []*agent.Workload, err error) {
+// workloads divides the jobs of the traces into workloads, in the order of their last submissions. It notes the files
+// that it reads.
+func (f *File) workloads(l *lessons) (all []*agent.Workload, err error) {
+	noted := &study.Noted{FS: f.fsys}
 	for _, path := range f.Workload.Traces {
-		s, err := f.read(study.Env{Files: f.fsys}, path)
+		s, err := f.read(study.Env{Files: noted}, path)
 		if err != nil {
 			return nil, err
 		}
-		settings := f.settings()
-		at := settings[len(settings)-1]
-		base, err := s.with(cluster.Policy{}, at.factor)
-		if err != nil {
-			return nil, err
-		}
+		base := s.base
+		l.clusterText = f.describe(&base)
 		base.Estimates, base.Spot, base.Forecast = nil, nil, nil
-		base.Resizable = f.Resizing.resizable(at.resizable, f.Schedule.Seed)
+		base.Resizable = f.Resizing.resizable(slices.Max(f.Resizing.shares()), f.Schedule.Seed)
 		if s.population != nil {
-			base.Learner = s.population.Learner(at.growing, f.Schedule.Seed)
+			base.Learner = s.population.Learner(slices.Max(f.Growth.Shares), f.Schedule.Seed)
 		}
+		refused, err := base.Refusals(f.Cluster.Placement)
+		if err != nil {
+			return nil, err
+		}
+		l.refused += len(refused)
 		for _, vc := range base.VCs {
-			all = append(all, f.divide(base, vc)...)
+			all = append(all, f.divide(path, &base, vc, refused)...)
 		}
+	}
+	if f.inputsDigest, err = noted.Digest(); err != nil {
+		return nil, err
 	}
 	slices.SortStableFunc(all, func(a, b *agent.Workload) int {
 		return cmp.Compare(a.Study.Jobs[len(a.Study.Jobs)-1].Submit, b.Study.Jobs[len(b.Study.Jobs)-1].Submit)
@@ -175,12 +198,17 @@ func (f *File) workloads() (all []*agent.Workload, err error) {
 	return all, nil
 }
 
-// divide divides the jobs of a virtual cluster into workloads. Jobs at the end that do not fill a workload are left
-// out.
-func (f *File) divide(base *cluster.Study, vc trace.VC) (all []*agent.Workload) {
+// divide divides the jobs of a virtual cluster into workloads, without refused jobs. Jobs at the end that do not fill a
+// workload are left out.
+func (f *File) divide(path string, base *cluster.Study, vc trace.VC,
+	refused []cluster.Refusal) (all []*agent.Workload) {
+	no := map[string]bool{}
+	for _, r := range refused {
+		no[r.ID] = true
+	}
 	jobs := make([]trace.Job, 0, len(base.Jobs))
 	for _, j := range base.Jobs {
-		if j.VC == vc.Name {
+		if j.VC == vc.Name && !no[j.ID] {
 			jobs = append(jobs, j)
 		}
 	}
@@ -190,7 +218,7 @@ func (f *File) divide(base *cluster.Study, vc trace.VC) (all []*agent.Workload) 
 		}
 		one := *base
 		one.Jobs, one.VCs, one.Begin = part, []trace.VC{vc}, part[0].Submit
-		all = append(all, &agent.Workload{Study: one,
+		all = append(all, &agent.Workload{Trace: path, Study: one,
 			Options: cluster.Options{Placement: f.Cluster.Placement, Workers: 1}})
 	}
 	return all
@@ -210,18 +238,32 @@ const learnedUntil = "learned_until_s"
 
 // Setting describes the cluster, and the traces from which schedulers learn.
 func (f *File) Setting() study.Setting {
-	s := f.here()
-	if l, err := f.learning(); err == nil {
+	l, err := f.learning()
+	if err != nil {
+		return study.NewSetting(nil)
+	}
+	s := study.NewSetting(l.clusterText)
+	if len(l.traces) == 1 {
 		s.Cluster[learnedUntil] = fmt.Sprint(l.until)
 	}
-	_ = s.Read(f.fsys, f.Workload.Traces...) // the traces have been read before
+	_ = s.Read(f.fsys, slices.Sorted(maps.Keys(l.traces))...) // the traces have been read before
 	return s
 }
 
-// here describes the cluster.
-func (f *File) here() study.Setting {
-	return study.NewSetting(map[string]any{"gpus_per_node": f.Cluster.PerNode, "nodes": f.Cluster.Nodes,
-		"placement": f.Cluster.Placement, "growth": f.Growth.On(), "noise_scale": f.Growth.NoiseScale})
+// describe describes the cluster, and the jobs that can be resized and can grow.
+func (f *File) describe(base *cluster.Study) map[string]any {
+	gpus, types := 0, []string{}
+	for k := range base.VCs {
+		all, _ := base.Devices(&base.VCs[k])
+		gpus += all
+	}
+	for _, t := range base.Types {
+		types = append(types, fmt.Sprintf("%s at speed %g", t.Name, cmp.Or(t.Speed, 1)))
+	}
+	return map[string]any{"gpus": gpus, "gpus_per_node": base.PerNode, "virtual_clusters": len(base.VCs),
+		"types": types, "placement": f.Cluster.Placement,
+		"largest share that can be resized": slices.Max(f.Resizing.shares()),
+		"growth":                            f.Growth.On(), "noise_scale": f.Growth.NoiseScale}
 }
 
 // Baselines simulates the schedulers that need no estimates on the validation workloads.
@@ -259,7 +301,7 @@ func (s *simulations) aboutLearned(k int, seeds []uint64) (lines []string) {
 		lines = append(lines, fmt.Sprintf("%s has %d learned policies; simulations with different seeds use them in "+
 			"turn.", l.Kind.Name, n))
 	}
-	here := s.here()
+	here := study.NewSetting(s.describe(&s.workloads[0].base))
 	if until, err := strconv.ParseInt(l.From.Cluster[learnedUntil], 10, 64); err == nil && s.Cluster.From <= until {
 		_ = here.Read(s.fsys, s.Workload.Traces...) // the traces have been read before
 	}

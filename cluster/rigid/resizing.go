@@ -68,7 +68,7 @@ func (f *File) validateResizing() error {
 		p, err := schedulers.Named(name)
 		return err != nil || p.Resizes || schedulers.IsProgram(name) || p.Shrinks && f.shrinks()
 	}
-	if !slices.ContainsFunc(f.Schedule.Schedulers, resizes) {
+	if !slices.ContainsFunc(f.Schedule.Schedulers, resizes) && !f.hasLearning() {
 		err = errors.Join(err, errors.New("resizing selects jobs that can be resized, but no scheduler resizes jobs; "+
 			"add the scheduler fair or offers, or remove the section"))
 	}

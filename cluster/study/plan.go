@@ -58,6 +58,13 @@ type Plan struct {
 	Remark func(o *Outcome) []string
 }
 
+// pairsSeeds reports whether each seed has its own baseline. If only learned policies are repeated, all of them are
+// compared with the baseline's only simulation.
+func (p *Plan) pairsSeeds() bool {
+	draws := func(s Scheduler) bool { return s.Draws() }
+	return p.PairSeeds && slices.ContainsFunc(p.Schedulers, draws)
+}
+
 // Point is a combination of swept values.
 type Point struct {
 	Name string `json:"name"` // unique name; empty for the only point

@@ -69,7 +69,7 @@ func (j *Job) addCells(o *Outcome) {
 		}
 		o.Cells = append(o.Cells, out)
 	}
-	correct(o.Cells, p.PairSeeds)
+	correct(o.Cells, p.pairsSeeds())
 }
 
 // family identifies the cells whose p-values are corrected together, because they have the same baseline.
@@ -114,7 +114,7 @@ func (j *Job) baseline(c *Cell) *saved {
 	at := j.Plan.scheduler(j.against())
 	for k := range j.cells {
 		b := &j.cells[k]
-		if b.Scheduler == at && b.Point == c.Point && b.Workload == c.Workload && (!j.Plan.PairSeeds ||
+		if b.Scheduler == at && b.Point == c.Point && b.Workload == c.Workload && (!j.Plan.pairsSeeds() ||
 			b.Seed == c.Seed) {
 			return j.results[k]
 		}

@@ -44,7 +44,7 @@ type Options struct {
 	// Scheduler to imitate before reinforcement learning. "best" imitates, on each workload, the scheduler with the
 	// smallest mean time to completion; "none" skips imitation. Empty means "best".
 	Teacher string
-	// Number of workloads on which the agent learns to imitate the teacher. Zero means 20.
+	// Number of workloads on which the agent learns to imitate the teacher. Zero means the default.
 	Lessons int `config:"imitation_workloads,was=lessons"`
 	// Learning rate of Adam during imitation, above 0 and at most 1. Zero means 0.001.
 	LessonRate float64 `config:"imitation_lr,was=lesson_rate"`
@@ -53,8 +53,8 @@ type Options struct {
 	// Baseline that PPO subtracts from rewards: "workload" uses the rewards of other episodes of the same workload;
 	// "critic" uses rewards that a network predicts. Empty means "workload".
 	Baseline string `config:",one=workload|critic"`
-	Rounds   int    // Maximum number of rounds of reinforcement learning. Zero means 40.
-	// Learning rate of Adam during reinforcement learning, above 0 and at most 1. Zero means 0.0003.
+	Rounds   int    // Maximum number of rounds of reinforcement learning. Zero means the default.
+	// Learning rate of Adam during reinforcement learning, above 0 and at most 1. Zero means the default.
 	Rate   float64 `config:"lr,was=rate"`
 	Hidden int     // Width of the hidden layers of the agent's networks. Zero means 32.
 	// Library that computes gradients: "go" gives bit-identical results on every processor; "libtorch" is several times
@@ -66,16 +66,17 @@ type Options struct {
 	Actions int     `config:"rollout,was=actions"`
 	Epochs  int     // Number of passes over the actions of a round. Zero means 2.
 	Batch   int     // Number of actions per gradient computation. Zero means 256.
-	Gamma   float64 // Discount factor per slot, above 0 and at most 1. Zero means 0.99.
+	Gamma   float64 // Discount factor per time step, above 0 and at most 1. Zero means 0.99.
 	// Parameter λ of generalised advantage estimation, above 0 and at most 1. Larger values give more weight to
 	// observed rewards, and less weight to the critic's estimates. Zero means 0.99.
 	Lambda float64
 	// Clipping range of PPO: maximum relative change of an action's probability in a round. Zero means 0.2.
 	Clip    float64
 	Entropy float64 // Weight of the entropy of decisions in the objective. Zero means 0.003.
-	// Validation interval: in workloads during imitation, in rounds during reinforcement learning. Zero means 5.
+	// Validation interval: in workloads during imitation, in rounds during reinforcement learning. Zero means the
+	// default.
 	Every int
-	// Number of validations without improvement after which reinforcement learning ends. Zero means 2.
+	// Number of validations without improvement after which reinforcement learning ends. Zero means the default.
 	Patience int
 	// Maximum number of simulated time slots per workload. A longer simulation is cut off. Zero means 2000.
 	Slots int `config:"max_slots,was=slots"`

@@ -283,3 +283,26 @@ func TestDivisionsLeaveNoDevice(t *testing.T) {
 	}
 	require.Greater(t, divisions, 500)
 }
+
+// Observations do not depend on the second at which a trace begins.
+func TestTimesAreRelative(t *testing.T) {
+	for k := range uint64(4) {
+		w := drawn(t, k, 30, nil)
+		late := *w
+		late.Study.Begin, late.Study.Jobs = 30_000_000, append([]trace.Job(nil), w.Study.Jobs...)
+		for i := range late.Study.Jobs {
+			late.Study.Jobs[i].Submit += 30_000_000
+		}
+		a, b := &Env{workloads: []*Workload{w}}, &Env{workloads: []*Workload{&late}}
+		require.NoError(t, a.Reset(rand.New(rand.NewPCG(1, 1))))
+		require.NoError(t, b.Reset(rand.New(rand.NewPCG(1, 1))))
+		for done := false; !done; {
+			require.Equal(t, a.Observe().Values, b.Observe().Values)
+			o, err := a.Act(0)
+			require.NoError(t, err)
+			_, err = b.Act(0)
+			require.NoError(t, err)
+			done = o.Done
+		}
+	}
+}

@@ -55,11 +55,13 @@ func (c *course) Env() (learn.Env, error) { return NewEnv(c.train) }
 // together is the number of workloads of a lesson. An agent that learned from one at a time forgot the others.
 const together = 8
 
-// Lesson implements [candidates.Course]. It uses several workloads, from the given one on.
+// Lesson implements [candidates.Course]. It uses several successive workloads, so that lessons repeat a workload only
+// after all others.
 func (c *course) Lesson(ctx context.Context, at int, agent learn.Agent, follow float64,
 	random *rand.Rand) (all []learn.Example, err error) {
-	for k := range min(together, len(c.train)) {
-		examples, err := c.lesson(ctx, (at+k*(len(c.train)/together+1))%len(c.train), agent, follow, random)
+	count := min(together, len(c.train))
+	for k := range count {
+		examples, err := c.lesson(ctx, (at*count+k)%len(c.train), agent, follow, random)
 		if err != nil {
 			return nil, err
 		}

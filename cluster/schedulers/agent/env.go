@@ -14,6 +14,7 @@ import (
 
 // Workload is a part of a trace on one virtual cluster. Its jobs arrive on idle nodes.
 type Workload struct {
+	Trace   string // path of the trace; may be empty
 	Study   cluster.Study
 	Options cluster.Options
 	scale   scale

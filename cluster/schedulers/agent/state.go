@@ -16,7 +16,7 @@ const (
 	Features = 20 // values that describe a candidate, which is a job that can get more devices
 )
 
-// window is the number of jobs without devices that are candidates: the first ones in order of arrival.
+// window is the maximum number of candidates without devices: the first ones in order of arrival.
 const window = 64
 
 // state describes a pool to an agent while the agent divides the devices. It also remembers what a scheduler of a real
@@ -93,16 +93,17 @@ func (s *state) look() bool {
 	s.globals()
 	waiting := 0
 	for k, j := range s.jobs {
-		if !j.Running() {
-			if waiting++; waiting > window {
-				continue
-			}
+		if !j.Running() && waiting == window {
+			continue
 		}
 		d := &s.described[k]
 		if !d.known || d.step > s.free && j.Resizable() { // fewer devices are left than when it was described
 			s.describe(k, d)
 		}
 		if d.step > 0 && d.step <= s.free {
+			if !j.Running() {
+				waiting++
+			}
 			s.candidates = append(s.candidates, k)
 			s.values = append(s.values, d.features...)
 		}
