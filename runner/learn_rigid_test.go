@@ -131,7 +131,18 @@ func TestLearnedSchedulersAreCompared(t *testing.T) {
 	text := done(t, "cluster", "run", "--trace", jobs, "--nodes", "2", "--scheduler", "offers,fair,"+folder,
 		"--failures", outages, "--out", filepath.Join(t.TempDir(), "run")).stdout
 	require.Regexp(t, `\nlearned, seed 2 .* [+-]\d+\.\d \[.*\] +[<0-9.]+ *\n`, text)
+	both := filepath.Join(t.TempDir(), "both")
+	done(t, "learn", path, "--folder", both, "--set", `workload.traces=["`+jobs+`", "`+copied(t, jobs)+`"]`)
+	require.Contains(t, done(t, "cluster", "run", "--trace", jobs, "--nodes", "2", "--scheduler", both, "--from",
+		"170000", "--out", filepath.Join(t.TempDir(), "run")).stdout, "was trained on the trace")
 	id := strings.SplitN(strings.Split(contents(t, jobs), "\n")[200], ",", 2)[0]
 	require.Contains(t, done(t, "cluster", "timeline", "--trace", jobs, "--nodes", "2", "--scheduler", folder, "--job",
 		id).stdout, "seconds,")
+}
+
+// copied returns the path of a copy of a trace with other contents.
+func copied(t *testing.T, jobs string) string {
+	path := filepath.Join(t.TempDir(), "copy.csv")
+	write(t, path, contents(t, jobs)+"\n")
+	return path
 }

@@ -106,7 +106,7 @@ type lessons struct {
 	idle              int             // number of workloads without a decision, because there are enough devices
 	refused           int             // number of jobs of the traces that cannot run
 	traces            map[string]bool // paths of the traces of these workloads
-	clusterText       map[string]any  // describes the cluster, for [study.Setting]
+	described         map[string]any  // the cluster and its jobs, for [study.Setting]
 }
 
 // String describes the workloads, and says how to compare the schedulers.
@@ -174,7 +174,7 @@ func (f *File) workloads(l *lessons) (all []*agent.Workload, err error) {
 			return nil, err
 		}
 		base := s.base
-		l.clusterText = f.describe(&base)
+		l.described = f.describe(&base)
 		base.Estimates, base.Spot, base.Forecast = nil, nil, nil
 		base.Resizable = f.Resizing.resizable(slices.Max(f.Resizing.shares()), f.Schedule.Seed)
 		if s.population != nil {
@@ -242,7 +242,7 @@ func (f *File) Setting() study.Setting {
 	if err != nil {
 		return study.NewSetting(nil)
 	}
-	s := study.NewSetting(l.clusterText)
+	s := study.NewSetting(l.described)
 	if len(l.traces) == 1 {
 		s.Cluster[learnedUntil] = fmt.Sprint(l.until)
 	}
@@ -302,7 +302,8 @@ func (s *simulations) aboutLearned(k int, seeds []uint64) (lines []string) {
 			"turn.", l.Kind.Name, n))
 	}
 	here := study.NewSetting(s.describe(&s.workloads[0].base))
-	if until, err := strconv.ParseInt(l.From.Cluster[learnedUntil], 10, 64); err == nil && s.Cluster.From <= until {
+	until, err := strconv.ParseInt(l.From.Cluster[learnedUntil], 10, 64)
+	if err != nil || s.Cluster.From <= until { // it learned from several traces, or from jobs of this simulation
 		_ = here.Read(s.fsys, s.Workload.Traces...) // the traces have been read before
 	}
 	return append(lines, l.Remarks(l.Kind.Name, here)...)
