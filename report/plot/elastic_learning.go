@@ -113,7 +113,7 @@ func rivalLevels(o *runs.ElasticLearningOutcome) (levels []figure.Level, remark 
 		case drawn < mostRivals:
 			levels, drawn = append(levels, level), drawn+1
 		default:
-			others = append(others, fmt.Sprintf("%s at %.4g", name, level.At))
+			others = append(others, name+" at "+document.ValueText(level.At, ""))
 		}
 	}
 	if len(others) == 0 {
