@@ -187,8 +187,8 @@ func runLinkPeer(args []string) error {
 	})
 }
 
-// countSteps takes steps until rank 0 has measured for a time, and runs on for a second so that other jobs, which began
-// later, are measured beside it. It returns the mean time of a step in seconds.
+// countSteps measures the steps of a job, and takes further steps while jobs that began later measure theirs. It
+// returns the mean time of a step in seconds.
 func countSteps(s *torch.Scope, peers *torch.Peers, gradients *torch.Tensor, pause,
 	measured time.Duration) (float64, error) {
 	const before, after = time.Second, 2 * time.Second

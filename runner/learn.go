@@ -16,20 +16,15 @@ import (
 	"graft/simulation/tables"
 )
 
-func newLearnCommand() *cobra.Command {
-	var o learn.Options
-	asJSON := false
-	command := &cobra.Command{
-		Use:   "learn CONFIG",
-		Short: "Train policies on tables, or schedulers on workloads",
-		Long: `learn trains policies or schedulers, selected by the sections of CONFIG. With [workloads], learn
+// learnHelp is the help text of graft learn.
+const learnHelp = `learn trains policies or schedulers, selected by the sections of CONFIG. With [workloads], learn
 trains schedulers of elastic jobs, one per seed: first by imitating a teacher, then by
 reinforcement learning. 'graft evaluate CONFIG' compares the trained schedulers with other
 schedulers on separate test workloads; 'graft cluster run' accepts the run folder as a scheduler.
 With [cluster], learn trains schedulers that divide the GPUs of a cluster among the jobs of its
-trace, for 'graft cluster run'. With [machine], learn trains schedulers that place tasks on the GPUs of one machine, for 'graft
-node simulate'. With [fabric], learn trains schedulers that choose the number of parallel parts
-into which each training step is divided, for 'graft fabric run'.
+trace, for 'graft cluster run'. With [machine], learn trains schedulers that place tasks on the
+GPUs of one machine, for 'graft node simulate'. With [fabric], learn trains schedulers that choose
+the number of parallel parts into which each training step is divided, for 'graft fabric run'.
 
 With [tables], learn trains structural policies, which accept any network as input. It trains one
 policy per seed, each on all tables at once. Training follows the exact gradient of the objective
@@ -52,7 +47,15 @@ printed at the end.
 Metrics, checkpoints and policies are written into a run folder. An existing run folder is never
 overwritten: --resume continues the run, --force moves the folder aside. On SIGTERM, SIGUSR1 or
 the first SIGINT, learn saves a checkpoint and exits with code 75; the same command with --resume
-continues, and the result is bit-identical.`,
+continues, and the result is bit-identical.`
+
+func newLearnCommand() *cobra.Command {
+	var o learn.Options
+	asJSON := false
+	command := &cobra.Command{
+		Use:   "learn CONFIG",
+		Short: "Train policies on tables, or schedulers on workloads",
+		Long:  learnHelp,
 		Example: `  graft learn policy.toml
   graft learn policy.toml --set run.seeds=20 --set learn.for=new --folder runs/new
   graft learn original.toml --set learn.rule=exact --set learn.episodes=2000

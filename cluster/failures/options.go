@@ -231,12 +231,12 @@ func (s *Source) parseSlurm(text []byte) error {
 func (s *Source) String() string {
 	var parts []string
 	if s.Trace != nil {
-		what := "faults of %s (%d faults of %d nodes in %.1f days), assigned to nodes at random"
+		what := "faults of %s (%s of %s in %.1f days), assigned to nodes at random"
 		if s.Model != nil {
-			what = "faults drawn from a model fitted to %s (%d faults of %d nodes in %.1f days)"
+			what = "faults drawn from a model fitted to %s (%s of %s in %.1f days)"
 		}
-		parts = append(parts, fmt.Sprintf(what, filepath.Base(s.File), s.Trace.Faults(), s.Trace.Total,
-			float64(s.Trace.Period)/secondsOfDay))
+		parts = append(parts, fmt.Sprintf(what, filepath.Base(s.File), words.Plural(s.Trace.Faults(), "fault"),
+			words.Plural(s.Trace.Total, "node"), float64(s.Trace.Period)/secondsOfDay))
 	}
 	if s.fitted && len(s.rows) > 0 {
 		parts = append(parts, words.Plural(len(s.rows), "drain")+" of the file")

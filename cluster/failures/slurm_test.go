@@ -192,8 +192,8 @@ func TestOptionsThatDoNotFitTheFile(t *testing.T) {
 	}
 }
 
-// With source = "fit", a model observes the failures of a list from the begin to the last submission. Failures are
-// drawn anew for each seed, at the observed rate times the factor, and drains stay as they are.
+// With source = "fit", a model observes the failures of a list from the begin to the last submission. Each seed
+// draws other failures, at the observed rate times the factor, and drains stay as they are.
 func TestListsAreFitted(t *testing.T) {
 	const begin, last = 500, 500 + 40*86_400
 	for name, text := range map[string]string{

@@ -313,7 +313,7 @@ func (f *File) policy(name string) cluster.Policy {
 	return p
 }
 
-// kinds are the policies of a scheduler, of which a learned scheduler can have several.
+// kinds returns the policies of a scheduler. A learned scheduler can have several.
 func (f *File) kinds(k int) []cluster.Policy {
 	if k < len(f.candidates) {
 		return f.candidates[k].Kinds()

@@ -180,7 +180,14 @@ func (o *Schedule) EnsureDefaults() {
 
 // Validate returns an error that lists every invalid option.
 func (o Schedule) Validate() error {
-	known := func(name string) error { _, err := schedulers.Named(name); return err }
+	known := func(name string) error {
+		_, err := schedulers.Named(name)
+		if err != nil {
+			err = fmt.Errorf("%w; the path of a learned scheduler or of a program, such as ./%s, is also valid", err,
+				name)
+		}
+		return err
+	}
 	var faults validate.Faults
 	faults.Unless(o.DeadlineFactor >= 0 && o.DeadlineFactor <= mostFactor, "deadline_factor is %g; must be between 0 "+
 		"and %g", o.DeadlineFactor, float64(mostFactor))

@@ -239,7 +239,7 @@ func gather(c *call) error {
 // mostDims is the largest number of dimensions in LibTorch.
 const mostDims = 64
 
-// gatherBackwards looks up constant indices of which some count from the end: index_select and embedding refuse them.
+// gatherBackwards looks up constant indices. Negative ones count from the end, which index_select and embedding refuse.
 func (c *call) gatherBackwards(x, index operand, axis int64) error {
 	if axis < 0 {
 		rank, err := c.rank(x)
