@@ -96,7 +96,8 @@ func (f *finishLine) Note(n trainer.Note) error {
 	return nil
 }
 
-func (*finishLine) Save([]trainer.Section) error { return nil }
+func (*finishLine) Save([]trainer.Section) error                { return nil }
+func (*finishLine) Keep(time.Duration, []trainer.Section) error { return nil }
 
 // reach trains until the accuracy is reached, or the budget ends.
 func (r batchRival) reach(data *dataset.Set, seed int64) (f finishLine, reached bool, err error) {

@@ -10,12 +10,13 @@ import (
 )
 
 // Ahead compares a job with was, the version of the job with which the run began, and lists the changes that the
-// running job accepts. These are a different budget, and changes to events and script actions that the run has not
-// reached yet. For any other change, Ahead returns an error.
+// running job accepts. These are a different budget or stop, and changes to events and script actions that the run has
+// not reached yet. For any other change, Ahead returns an error.
 func (j *Job) Ahead(was *Job, r trainer.Reached) (accepted []string, err error) {
 	rest := *j
 	rest.Time.Budget, rest.Time.Events, rest.Time.EventsFile, rest.Time.loaded = was.Time.Budget, was.Time.Events,
 		was.Time.EventsFile, was.Time.loaded
+	rest.Time.Stop, rest.Time.StopLoss = was.Time.Stop, was.Time.StopLoss
 	rest.Adapt.Actions = was.Adapt.Actions
 	if rest.Digest() != was.Digest() {
 		what := strings.Join(rest.Differences(was), ", ")

@@ -642,6 +642,11 @@ var descriptions = map[string]string{
 		"such as run.device=\"cuda:0\". If the list is empty, the scenarios and jobs stay as they are.",
 	"graft/config.PipelineOptions.Trials": "Trials of jobs to run, in order. Each entry has its own run folder. " +
 		"Cannot be combined with pipeline.scenarios. Empty means none.",
+	"graft/config.RunOptions.Branch": "Path of a run folder with kept checkpoints (checkpoint.keep_every). A new job " +
+		"starts from the newest kept checkpoint before the first difference of the two jobs, instead of from the " +
+		"beginning, with the same results. The jobs may differ in later events, later actions of a script, time.stop " +
+		"and time.stop_loss. {seed} in the name of the folder is replaced by run.seed. Empty starts from the " +
+		"beginning.",
 	"graft/config.RunOptions.Device": "Device of all tensors: \"cpu\" or \"cuda:N\". Empty means \"cpu\".",
 	"graft/config.RunOptions.Folder": "Path of the run folder. Empty lets the command choose a path, such as " +
 		"runs/NAME for a file NAME.toml.",
@@ -1176,6 +1181,8 @@ var descriptions = map[string]string{
 		"and \"step\" count a step with a large batch as several steps with the smallest batch. Empty means " +
 		"\"adascale\" for sgd, and \"square-root\" for adam and adamw.",
 	"graft/trainer.Checkpoint.Every": "Minimum checkpoint interval, in wall-clock time. Zero means one minute.",
+	"graft/trainer.Checkpoint.Keep": "Interval between checkpoints that are kept for branches (run.branch), in time " +
+		"on the clock of the job. Each takes the space of the weights and of the optimizer's state. Zero keeps none.",
 	"graft/trainer.Checkpoint.Off": "Turns periodic checkpoints off: the job is saved only at its end, when it is " +
 		"stopped, and when POST /allocation changes the devices. Default false.",
 	"graft/trainer.Distill.Decay": "Relative reduction of distill.share per epoch, between 0 and 1. Zero means no " +
@@ -1272,6 +1279,11 @@ var descriptions = map[string]string{
 	"graft/trainer.Timeline.Devices": "Number of devices at the start. Zero means 1.",
 	"graft/trainer.Timeline.Events":  "Planned changes of the number of devices, sorted by time. Empty means none.",
 	"graft/trainer.Timeline.Start":   "Part of the budget that is already used when the job begins. Zero means none.",
+	"graft/trainer.Timeline.Stop": "Time at which the job ends before its budget. The learning rate schedule and " +
+		"decisions still follow the budget, so the job is the first part of the job without this key. Zero means the " +
+		"end of the budget.",
+	"graft/trainer.Timeline.StopLoss": "Validation loss, in nats, at which the job ends: after the first epoch with " +
+		"at most this loss. Zero means that no loss ends the job.",
 	"graft/trainer/program.Options.Command": "Command that starts a PyTorch program, such as [\"python3\", " +
 		"\"train.py\"]. The program trains its own network in its own loop, with graft_job.py; graft enforces the " +
 		"time budget, assigns the devices, decides how the network changes, and manages checkpoints. In the command " +

@@ -141,6 +141,13 @@ func (j *Job) Options() trainer.Options {
 	return o
 }
 
+// WithSeed returns the job with another seed.
+func (j *Job) WithSeed(seed int64) *Job {
+	other := *j
+	other.Run.Seed = seed
+	return &other
+}
+
 // Resolved returns the text of the file with the value of every key, including defaults.
 func (j *Job) Resolved() string { return Resolved(j) }
 

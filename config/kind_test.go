@@ -99,8 +99,8 @@ func TestWhatResultsHaveToDoWithKeys(t *testing.T) {
 		}
 	}
 	for result, want := range map[decode.Result]string{
-		decode.None: "run.folder run.listen run.tensorboard run.checkpoint_every run.workers pipeline.folder " +
-			"pipeline.cache schedule.workers workloads.test workloads.test_count " +
+		decode.None: "run.folder run.branch run.listen run.tensorboard run.checkpoint_every run.workers " +
+			"pipeline.folder pipeline.cache schedule.workers workloads.test workloads.test_count " +
 			"simulate.tries simulate.cache adapt.on_error train.keep_best checkpoint. fleet. " +
 			"parallel.listen parallel.token_file parallel.min_processes program.folder program.silence",
 		decode.Rounding: "run.device run.threads run.instructions train.cuda_graphs parallel.",

@@ -85,7 +85,7 @@ func (r *Run) sweep() {
 	}
 	own := append([]string{ManifestFile, ConfigFile, ResolvedFile, OutcomeFile, ProgressFile,
 		registryName}, r.known...)
-	for _, dir := range []string{r.path, r.Path(checkpointsName)} {
+	for _, dir := range []string{r.path, r.Path(checkpointsName), r.Path(keptName)} {
 		entries, err := r.fsys.ReadDir(dir)
 		if err != nil {
 			continue

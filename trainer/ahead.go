@@ -38,6 +38,8 @@ func (t Timeline) Ahead(was Timeline, r Reached) error {
 	case t.Start != was.Start:
 		return fmt.Errorf("start must not change from %v to %v after the job starts; the job has reached time %v",
 			was.Start, t.Start, r.Time)
+	case t.Stop > 0 && t.Stop <= r.Time:
+		return fmt.Errorf("stop must be after time %v, which the job has reached; got %v", r.Time, t.Stop)
 	case t.Budget != was.Budget && t.Budget <= r.Time:
 		return fmt.Errorf("budget must not change from %v to %v; the job has reached time %v", was.Budget, t.Budget,
 			r.Time)

@@ -31,7 +31,8 @@ const (
 
 // saves counts checkpoints and their time, on the wall clock.
 type saves struct {
-	last  time.Time // time of the last checkpoint
+	last  time.Time     // time of the last checkpoint
+	next  time.Duration // time on the clock of the next kept checkpoint; zero without kept checkpoints
 	count int
 	took  time.Duration
 }
@@ -42,6 +43,30 @@ func (j *Job) saveIfDue() error {
 		return nil
 	}
 	return j.save()
+}
+
+// keepIfDue keeps a checkpoint if the clock has passed a multiple of Checkpoint.Keep.
+func (j *Job) keepIfDue() error {
+	if j.saves.next == 0 || j.Over || j.Clock.Now() < j.saves.next {
+		return nil
+	}
+	j.saves.next = nextMultiple(j.Checkpoint.Keep, j.Clock.Now())
+	sections, err := j.sections()
+	if err != nil {
+		return fmt.Errorf("keep a checkpoint: %w", err)
+	}
+	return j.Book.Keep(j.Time, sections)
+}
+
+// nextKept is the time of the next kept checkpoint; zero without kept checkpoints.
+func (j *Job) nextKept() time.Duration { return j.saves.next }
+
+// nextMultiple is the first multiple of an interval after a time; zero without an interval.
+func nextMultiple(every, now time.Duration) time.Duration {
+	if every == 0 {
+		return 0
+	}
+	return (now/every + 1) * every
 }
 
 // saveBefore saves the job before a change of devices that restarts an external program, which may fail.

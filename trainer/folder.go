@@ -3,9 +3,11 @@ package trainer
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"graft/internal/files"
@@ -19,6 +21,9 @@ const (
 	eventLog   = "events"
 	checkpoint = "job"
 )
+
+// keptName is the format of the names of kept checkpoints, sorted by their times in nanoseconds.
+const keptName = "%020d"
 
 // epochColumns are the columns of Row. The last two exist only in jobs that measure the noise of gradients.
 var epochColumns = []results.Column{
@@ -77,14 +82,41 @@ func (f *Folder) Note(n Note) error { return f.events.Append(n) }
 
 // Save writes all rows and lines, then a checkpoint.
 func (f *Folder) Save(sections []Section) error {
-	return f.Run.SaveCheckpoint(checkpoint, func(w *results.CheckpointWriter) error {
+	return f.Run.SaveCheckpoint(checkpoint, write(sections))
+}
+
+// Keep writes all rows and lines, then a checkpoint that later checkpoints do not replace. Its name is its time.
+func (f *Folder) Keep(at time.Duration, sections []Section) error {
+	return f.Run.KeepCheckpoint(fmt.Sprintf(keptName, at), write(sections))
+}
+
+// ForgetKept deletes the kept checkpoints after a time on the clock of the job in a run folder.
+func ForgetKept(fsys files.FS, folder string, after time.Duration) error {
+	paths, err := results.KeptCheckpoints(fsys, folder)
+	if err != nil {
+		return err
+	}
+	last := fmt.Sprintf(keptName, after)
+	for _, path := range paths {
+		if name := filepath.Base(path); strings.TrimSuffix(name, filepath.Ext(name)) <= last {
+			continue
+		}
+		if err := fsys.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("delete a kept checkpoint: %w", err)
+		}
+	}
+	return nil
+}
+
+func write(sections []Section) func(*results.CheckpointWriter) error {
+	return func(w *results.CheckpointWriter) error {
 		for _, s := range sections {
 			if err := w.Bytes(s.Name, s.Data); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
+	}
 }
 
 // Last returns the newest complete checkpoint, and truncates the tables to the rows written before it. If there is no
@@ -118,6 +150,11 @@ func ReachedBy(run *results.Run) (Reached, error) {
 		return Reached{}, err
 	}
 	defer c.Close()
+	return ReachedAt(c)
+}
+
+// ReachedAt returns the progress of a job at a checkpoint.
+func ReachedAt(c *results.Checkpoint) (Reached, error) {
 	text, err := c.ReadSection(positionSection)
 	if err != nil {
 		return Reached{}, err

@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -191,7 +192,7 @@ func (r *forecast) turn() bool {
 	case r.step == r.perEpoch():
 		r.evaluate()
 		r.asking = r.Options.Adapt.Every && r.asked > 0 && r.asked < r.Options.Adapt.MaxDecisions
-		return r.Options.Epochs == 0 || r.epochs() < r.Options.Epochs
+		return r.Options.Epochs == 0 || r.epochs() < r.Options.Epochs // the loss is unknown
 	default:
 		return r.train()
 	}
@@ -261,7 +262,7 @@ func (r *forecast) decide() {
 // train takes steps until the epoch or the budget ends, or the next event is due.
 func (r *forecast) train() bool {
 	one := r.cost(r.Options.stepWork(r.network, r.batch(), r.devices))
-	left := r.Timeline.Budget - r.now
+	left := cmp.Or(r.Timeline.Stop, r.Timeline.Budget) - r.now
 	n := int(min(int64(r.perEpoch()-r.step), int64((left-1)/one)+1))
 	if !r.Options.Overrun {
 		left -= r.evaluation()

@@ -20,12 +20,15 @@ import (
 // A forecast has the decisions, steps and epochs of a job whose network stays the same.
 func TestForecastsAreTheJobs(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 5))
-	short := 0
+	short, early := 0, 0
 	for range 25 {
 		o := plan()
 		o.Abandon, o.Overrun, o.Adapt.Every, o.Adapt.MaxDecisions = r.IntN(3) == 0, r.IntN(3) == 0, r.IntN(4) > 0, 0
 		o.Epochs = max(0, r.IntN(12)-4)
 		o.Timeline.Budget, o.Timeline.Events = time.Duration(100+r.IntN(900))*time.Millisecond, nil
+		if r.IntN(3) == 0 {
+			o.Timeline.Stop = o.Timeline.Budget/2 + time.Duration(r.Int64N(int64(o.Timeline.Budget/2)))
+		}
 		for range r.IntN(4) {
 			o.Timeline.Events = append(o.Timeline.Events,
 				trainer.Event{At: time.Duration(r.Int64N(int64(o.Timeline.Budget))),
@@ -53,7 +56,14 @@ func TestForecastsAreTheJobs(t *testing.T) {
 		}
 		require.Equal(t, outcome.Steps, steps)
 		require.Equal(t, outcome.Epochs, epochs)
+		if o.Timeline.Stop > 0 {
+			early++
+			if !o.Overrun { // a decision and its surgery may end late
+				require.LessOrEqual(t, outcome.Used, o.Timeline.Stop+20*time.Millisecond)
+			}
+		}
 	}
+	require.Greater(t, early, 3, "jobs that stop before their budgets")
 	require.Greater(t, short, 3, "events whose decisions do not fit are among them")
 	_, known := trainer.Forecast{Timeline: plan().Timeline, Profile: steady(t).Profile, Options: plan(),
 		First: smallNetwork()}.Spans()

@@ -61,11 +61,16 @@ type memory struct {
 	rows  []trainer.Row
 	notes []trainer.Note
 	saves [][]trainer.Section
+	kept  [][]trainer.Section
 }
 
 func (m *memory) Epoch(r trainer.Row) error      { m.rows = append(m.rows, r); return nil }
 func (m *memory) Note(n trainer.Note) error      { m.notes = append(m.notes, n); return nil }
 func (m *memory) Save(s []trainer.Section) error { m.saves = append(m.saves, s); return nil }
+func (m *memory) Keep(_ time.Duration, s []trainer.Section) error {
+	m.kept = append(m.kept, s)
+	return nil
+}
 func (m *memory) events() (events []string) {
 	for _, n := range m.notes {
 		events = append(events, string(n.Event))

@@ -34,7 +34,7 @@ func (j *Job) Run(ctx context.Context) (o *Outcome, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := j.saveIfDue(); err != nil {
+		if err := errors.Join(j.keepIfDue(), j.saveIfDue()); err != nil {
 			return nil, err
 		}
 	}
@@ -43,7 +43,7 @@ func (j *Job) Run(ctx context.Context) (o *Outcome, err error) {
 
 func (j *Job) start() error {
 	j.show(Starts)
-	j.saves.last = j.Now()
+	j.saves.last, j.saves.next = j.Now(), nextMultiple(j.Checkpoint.Keep, j.Clock.Now())
 	if j.Started {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (j *Job) endEpoch() error {
 	}
 	j.adaptation.afterEpoch(row.Validation.Accuracy)
 	j.distillation.Age++
-	if j.Epochs > 0 && j.Epoch >= j.Epochs {
+	if j.Epochs > 0 && j.Epoch >= j.Epochs || j.Timeline.Reached(row.Validation.Loss) {
 		j.Over = true
 	}
 	return errors.Join(j.chooseIfDue(), j.reorder())

@@ -157,6 +157,9 @@ type Distill struct {
 // Checkpoint configures when a job is saved.
 type Checkpoint struct {
 	Every time.Duration // Minimum checkpoint interval, in wall-clock time. Zero means one minute.
+	// Interval between checkpoints that are kept for branches (run.branch), in time on the clock of the job. Each takes
+	// the space of the weights and of the optimizer's state. Zero keeps none.
+	Keep time.Duration `config:"keep_every"`
 	// Turns periodic checkpoints off: the job is saved only at its end, when it is stopped, and when POST /allocation
 	// changes the devices. Default false.
 	Off bool
@@ -219,6 +222,7 @@ func (o Options) Validate() error {
 	}
 	faults.Unless(slices.Contains([]OnError{"", SkipOnError, StopOnError}, o.Adapt.OnError),
 		"on_error is %q; must be skip or stop", o.Adapt.OnError)
+	faults.When(o.Checkpoint.Keep < 0, "checkpoint.keep_every is %v; must not be negative", o.Checkpoint.Keep)
 	if err := o.Adapt.Moments.Validate(); err != nil {
 		faults = append(faults, err)
 	}

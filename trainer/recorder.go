@@ -68,10 +68,13 @@ type Recorder interface {
 	Note(n Note) error
 	// Save stores a checkpoint that matches the rows and notes so far. Saving is atomic.
 	Save(sections []Section) error
+	// Keep stores a checkpoint as Save does, and keeps it. At is the time on the clock of the job.
+	Keep(at time.Duration, sections []Section) error
 }
 
 type discard struct{}
 
-func (discard) Epoch(Row) error      { return nil }
-func (discard) Note(Note) error      { return nil }
-func (discard) Save([]Section) error { return nil }
+func (discard) Epoch(Row) error                     { return nil }
+func (discard) Note(Note) error                     { return nil }
+func (discard) Save([]Section) error                { return nil }
+func (discard) Keep(time.Duration, []Section) error { return nil }

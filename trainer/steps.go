@@ -54,13 +54,16 @@ func (j *Job) allowed() int {
 	if at, known := j.adaptation.moment(); known {
 		next = min(next, at)
 	}
+	if at := j.nextKept(); at > 0 {
+		next = min(next, at)
+	}
 	due := int(math.Ceil(float64(next-j.Clock.Now()) / float64(one)))
 	return max(0, min(n, fit, max(1, due)))
 }
 
-// fitting is the number of steps before the deadline. A step of unknown cost runs alone.
+// fitting is the number of steps before the end of the job. A step of unknown cost runs alone.
 func (j *Job) fitting(one time.Duration) int {
-	left := j.deadline() - j.Clock.Now()
+	left := j.lastStep() - j.Clock.Now()
 	switch {
 	case left <= 0:
 		return 0

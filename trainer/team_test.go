@@ -540,7 +540,8 @@ func (t *telling) Epoch(r trainer.Row) error {
 func (t *telling) Note(n trainer.Note) error {
 	return errors.Join(t.memory.Note(n), t.Folder.Note(n))
 }
-func (t *telling) Save(s []trainer.Section) error { return t.Folder.Save(s) }
+func (t *telling) Save(s []trainer.Section) error                   { return t.Folder.Save(s) }
+func (t *telling) Keep(at time.Duration, s []trainer.Section) error { return t.Folder.Keep(at, s) }
 
 // oneLife runs the job in a folder until it ends, or until a number of clock readings.
 func oneLife(t *testing.T, path string, o trainer.Options, together bool, looks int,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"graft/internal/stat"
 	"graft/internal/validate"
 	"graft/trainer/clock"
 )
@@ -30,10 +31,19 @@ type Event struct {
 type Timeline struct {
 	Budget time.Duration // Time budget of the job, including the part before time.start. Required.
 	// Part of the budget that is already used when the job begins. Zero means none.
-	Start   time.Duration
-	Devices int     `json:",omitempty"` // Number of devices at the start. Zero means 1.
-	Events  []Event // Planned changes of the number of devices, sorted by time. Empty means none.
+	Start time.Duration
+	// Time at which the job ends before its budget. The learning rate schedule and decisions still follow the budget,
+	// so the job is the first part of the job without this key. Zero means the end of the budget.
+	Stop time.Duration `json:",omitempty"`
+	// Validation loss, in nats, at which the job ends: after the first epoch with at most this loss. Zero means that
+	// no loss ends the job.
+	StopLoss float64 `json:",omitempty"`
+	Devices  int     `json:",omitempty"` // Number of devices at the start. Zero means 1.
+	Events   []Event // Planned changes of the number of devices, sorted by time. Empty means none.
 }
+
+// Reached reports whether a validation loss ends the job.
+func (t Timeline) Reached(loss float64) bool { return t.StopLoss > 0 && loss <= t.StopLoss }
 
 // First returns the number of devices at the start.
 func (t Timeline) First() int { return max(1, t.Devices) }
@@ -47,6 +57,10 @@ func (t Timeline) Validate() error {
 	faults.When(t.Budget <= 0, "budget is %v; must be more than 0", t.Budget)
 	faults.When(t.Start < 0 || t.Start > t.Budget && t.Budget > 0,
 		"start is %v; must be within the budget of %v", t.Start, t.Budget)
+	faults.When(t.Stop != 0 && (t.Stop <= t.Start || t.Stop > t.Budget && t.Budget > 0),
+		"stop is %v; must be after the start at %v and within the budget of %v", t.Stop, t.Start, t.Budget)
+	faults.Unless(t.StopLoss >= 0 && stat.Finite(t.StopLoss), "stop_loss is %v; must be a finite number of at least 0",
+		t.StopLoss)
 	faults.When(t.Devices < 0 || t.Devices > MostDevices, "devices is %d; must be between 0 and %d (default: 1)",
 		t.Devices, MostDevices)
 	for k, e := range t.Events {

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -96,10 +97,8 @@ func (s *sweep) add(path string, o Options, c config.Case, seeds []int64) (*runs
 		}
 	}
 	job.Run.Folder, job.Run.Listen, job.Run.Seed = "", "", s.Run.Seed // each trial has its own folder
-	if job.WeightsBySeed() {
-		if err := s.checkWeights(&job.Job, seeds); err != nil {
-			return nil, err
-		}
+	if err := s.checkSeeds(&job.Job, seeds); err != nil {
+		return nil, err
 	}
 	added := &runs.SweepCase{Shared: job.SharedBySeeds(), Name: c.Name, Set: append([]string{}, c.Set...),
 		Key: c.Key(func(key string) bool { return s.jobs[key] != nil }), Digest: job.Job.Digest(), Seeds: seeds}
@@ -108,10 +107,14 @@ func (s *sweep) add(path string, o Options, c config.Case, seeds []int64) (*runs
 	return added, nil
 }
 
-// checkWeights checks the weight file of each seed.
-func (s *sweep) checkWeights(job *config.Job, seeds []int64) error {
+// checkSeeds checks the weight file of each seed, and the run from which its trial starts.
+func (s *sweep) checkSeeds(job *config.Job, seeds []int64) error {
 	for _, seed := range seeds {
-		if err := train.CheckWeights(s.env, job, seed); err != nil {
+		err := train.CheckBranch(s.env.Files, job, seed)
+		if job.WeightsBySeed() {
+			err = errors.Join(err, train.CheckWeights(s.env, job, seed))
+		}
+		if err != nil {
 			return failure.With(failure.Configuration, fmt.Errorf("seed %d: %w", seed, err))
 		}
 	}

@@ -86,9 +86,11 @@ func mismatched(fsys files.FS, path string, err error) error {
 }
 
 // Check returns an error if the initial weights do not match the names and shapes of the network's parameters, the
-// token is unusable, or the decider's program does not respond. It reads no images and does not open LibTorch.
+// token is unusable, run.branch has another job, or the decider's program does not respond. It reads no images and does
+// not open LibTorch.
 func Check(ctx context.Context, env *app.Env, c *config.Job) error {
-	return errors.Join(checkToken(env, c.Train.Parallel.Token), checkWeights(env, c), TryProgram(ctx, c))
+	return errors.Join(checkToken(env, c.Train.Parallel.Token), checkWeights(env, c),
+		CheckBranch(env.Files, c, c.Run.Seed), TryProgram(ctx, c))
 }
 
 // TryProgram starts the decider's program, if there is one, and negotiates the protocol with it.

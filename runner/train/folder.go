@@ -25,24 +25,38 @@ func (j *job) open(data *dataset.Set, device torch.Device) (*trainer.SavedJob, e
 	if err != nil {
 		return nil, err
 	}
-	if !j.o.Resume {
-		return nil, j.openTables(device)
+	if j.o.Resume {
+		if err := runs.MayResume(j.env.Files, j.folder, runs.JobKind); err != nil {
+			return nil, err
+		}
+		if err := j.same(); err != nil {
+			return nil, err
+		}
+		control.RemoveStaleFiles(j.env.Files, j.stored.Path(""))
 	}
-	if err := runs.MayResume(j.env.Files, j.folder, runs.JobKind); err != nil {
-		return nil, err
-	}
-	if err := j.same(); err != nil {
+	kept, err := j.branch()
+	if err != nil {
 		return nil, err
 	}
 	if err := j.openTables(device); err != nil {
 		return nil, err
 	}
-	control.RemoveStaleFiles(j.env.Files, j.stored.Path(""))
-	last, err := j.record.Last()
-	if err == nil {
+	last, err := j.last(kept)
+	if err == nil && (j.o.Resume || kept != nil) {
 		err = j.energy.resume(last == nil)
 	}
 	return last, err
+}
+
+// last returns the job at its last checkpoint, or at a kept checkpoint of another run. It returns nil for a new job.
+func (j *job) last(kept *results.Checkpoint) (*trainer.SavedJob, error) {
+	switch {
+	case kept != nil:
+		return j.startAt(kept)
+	case j.o.Resume:
+		return j.record.Last()
+	}
+	return nil, nil
 }
 
 // openTables opens the tables and the log of the run folder.

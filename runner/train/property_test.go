@@ -34,6 +34,7 @@ type attempt struct {
 	threads int
 	pace    uint64
 	stop    int // clock reading at which to stop; zero never stops
+	set     []string
 }
 
 // env returns an environment whose clock jumps at random, which groups steps. It cancels the run at the attempt's stop.
@@ -55,6 +56,7 @@ type result struct {
 	digest, table string
 	failed        string // kind of failure
 	stopped       bool
+	branched      int // starts from a kept checkpoint of another run
 }
 
 // run runs a job to its end, and resumes it if it was stopped.
@@ -62,8 +64,11 @@ func (a attempt) run(t *testing.T, path, folder string) (r result) {
 	require.NoError(t, torch.SetThreads(a.threads))
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	o := train.Options{Folder: folder}
-	out, err := train.Run(ctx, a.env(cancel), path, o)
+	o := train.Options{Folder: folder, Set: a.set}
+	env := a.env(cancel)
+	branched := branches(env)
+	out, err := train.Run(ctx, env, path, o)
+	r.branched = branched()
 	if errors.Is(err, trainer.ErrStopped) {
 		r.stopped, o.Resume = true, true
 		again := attempt{threads: 1 + (a.threads+1)%3, pace: a.pace + 1}

@@ -28,7 +28,14 @@ func drawJob(t testing.TB, seed uint64, folder string) string {
 	j := &randomJob{Rand: rand.New(rand.NewPCG(seed, 41)), folder: folder}
 	actions := j.data(t)
 	j.section("time")
-	j.set("budget", fmt.Sprintf("%q", fmt.Sprintf("%dms", 300+j.IntN(500))))
+	budget := 300 + j.IntN(500)
+	j.set("budget", fmt.Sprintf("%q", fmt.Sprintf("%dms", budget)))
+	if j.IntN(4) == 0 {
+		j.set("stop", fmt.Sprintf("%q", fmt.Sprintf("%dms", budget*(60+j.IntN(40))/100)))
+	}
+	if j.IntN(4) == 0 {
+		j.set("stop_loss", j.pick(0.8, 1.2))
+	}
 	j.set("events", j.events())
 	j.maybe("devices", 2)
 	j.training()

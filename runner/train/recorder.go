@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"graft/internal/files"
 	"graft/results"
@@ -43,6 +44,11 @@ func (r *recorder) Note(n trainer.Note) error {
 // Save writes a checkpoint. It returns an error if a table has been deleted, because the rows of that table are lost.
 func (r *recorder) Save(sections []trainer.Section) error {
 	return errors.Join(r.energy.record(), r.Folder.Save(sections), r.check())
+}
+
+// Keep writes a checkpoint that later checkpoints do not replace.
+func (r *recorder) Keep(at time.Duration, sections []trainer.Section) error {
+	return errors.Join(r.energy.record(), r.Folder.Keep(at, sections))
 }
 
 // tables are the files that resuming and reporting require.

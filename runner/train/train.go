@@ -126,7 +126,7 @@ type job struct {
 	record   *recorder
 	stored   *results.Run
 	images   *dataset.Set
-	was      *config.Job     // job that a resumed run began with, if it continues with another; nil for the same
+	was      *config.Job     // job of the checkpoint, if this job differs from it; nil for the same
 	changed  bool            // the run folder needs the job's new configuration
 	accepted []string        // accepted differences between the two
 	server   *control.Server // nil without an address

@@ -120,6 +120,9 @@ func (b *memoryBook) Epoch(r trainer.Row) error {
 // Note does nothing, because the sequence already contains all decisions.
 func (b *memoryBook) Note(trainer.Note) error { return nil }
 
+// Keep does nothing.
+func (b *memoryBook) Keep(time.Duration, []trainer.Section) error { return nil }
+
 // Save stores a checkpoint.
 func (b *memoryBook) Save(sections []trainer.Section) error {
 	b.saved = state{}
