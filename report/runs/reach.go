@@ -10,6 +10,7 @@ import (
 	"graft/internal/files"
 	"graft/internal/stat"
 	"graft/results"
+	"graft/trainer"
 )
 
 // Reach compares the costs of two cases of a sweep. For each seed, it compares the costs at which the trials of the two
@@ -29,7 +30,7 @@ type Reach struct {
 }
 
 // curve is the validation loss of a job after each epoch, and the cost so far. The elapsed time ends with an epoch.
-type curve struct{ loss, elapsed, time, flop []float64 }
+type curve struct{ epoch, loss, elapsed, time, flop []float64 }
 
 // last returns the final loss.
 func (c curve) last() float64 { return c.loss[len(c.loss)-1] }
@@ -62,7 +63,8 @@ func readCurve(fsys files.FS, folder, trial string) (c curve, err error) {
 	for _, column := range []struct {
 		name string
 		to   *[]float64
-	}{{"validation_loss", &c.loss}, {"time", &c.elapsed}, {"device_time", &c.time}, {"flop", &c.flop}} {
+	}{{"epoch", &c.epoch}, {"validation_loss", &c.loss},
+		{"time", &c.elapsed}, {"device_time", &c.time}, {"flop", &c.flop}} {
 		if *column.to, err = t.Floats(column.name); err != nil {
 			return c, err
 		}
@@ -167,43 +169,56 @@ func reachOf(c, base *CaseOutcome, curves map[string]curve) Reach {
 }
 
 // LossCurve is the validation loss of a trial over time.
-type LossCurve struct{ curve }
+type LossCurve struct {
+	curve
+	epochs int // number of whole epochs; a job that stops within an epoch has one more point
+}
 
 // LossCurves reads the curves of all trials of a sweep.
 func LossCurves(fsys files.FS, folder string, o *SweepOutcome) (list []LossCurve, err error) {
 	for k := range o.Cases {
 		for _, t := range o.Cases[k].Trials {
-			c, err := readCurve(fsys, folder, t.Folder)
+			c, err := readLossCurve(fsys, folder, t.Folder)
 			if err != nil {
 				return nil, fmt.Errorf("read the loss curve of %s, seed %d: %w", o.Cases[k].Name, t.Seed, err)
 			}
-			list = append(list, LossCurve{c})
+			list = append(list, c)
 		}
 	}
 	return list, nil
 }
 
-// Share returns the time until a trial reaches the loss that a reference trial has after a number of seconds, relative
-// to the reference trial's own time until this loss. If the trial does not reach it, its whole time counts.
-func (c LossCurve) Share(of LossCurve, seconds float64) (share float64, reached bool) {
-	own, reached := c.until(of.at(seconds), c.elapsed)
-	return own / of.First(seconds), reached
+func readLossCurve(fsys files.FS, folder, trial string) (c LossCurve, err error) {
+	if c.curve, err = readCurve(fsys, folder, trial); err != nil {
+		return c, err
+	}
+	job := &JobOutcome{Outcome: &trainer.Outcome{}}
+	if err := results.ReadOutcome(fsys, filepath.Join(folder, trial), job); err != nil {
+		return c, err
+	}
+	c.epochs = len(c.loss)
+	if last := c.epoch[c.epochs-1]; int(last) == job.Epochs {
+		c.epochs--
+	}
+	return c, nil
 }
 
-// First returns the seconds after which a trial first has the loss that it has after a number of seconds. It is less if
-// the loss rises again.
-func (c LossCurve) First(seconds float64) float64 {
-	first, _ := c.until(c.at(seconds), c.elapsed)
+// Share returns the time until a trial reaches the loss of a reference trial after its last whole epoch, relative to
+// the reference trial's own time until this loss. If the trial does not reach it, its whole time counts.
+func (c LossCurve) Share(of LossCurve) (share float64, reached bool) {
+	own, reached := c.until(of.Last(), c.elapsed)
+	return own / of.First(), reached
+}
+
+// First returns the seconds after which a trial first has the loss of its last whole epoch. It is less than the time of
+// this epoch if the loss rises again.
+func (c LossCurve) First() float64 {
+	first, _ := c.until(c.Last(), c.elapsed)
 	return first
 }
 
-// at returns the loss after the last epoch that ends within a number of seconds, or after the first epoch.
-func (c LossCurve) at(seconds float64) float64 {
-	last := 0
-	for k, t := range c.elapsed {
-		if t <= seconds {
-			last = k
-		}
-	}
-	return c.loss[last]
-}
+// Epochs returns the number of whole epochs.
+func (c LossCurve) Epochs() int { return c.epochs }
+
+// Last returns the loss after the last whole epoch, or the only loss of a job without a whole epoch.
+func (c LossCurve) Last() float64 { return c.loss[max(0, c.epochs-1)] }

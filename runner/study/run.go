@@ -164,7 +164,7 @@ func into(ctx context.Context, env *app.Env, w *study.World, f study.File, s stu
 	if err := errors.Join(tables(cells, parts, outcome), run.WriteOutcome(outcome)); err != nil {
 		return nil, err
 	}
-	return outcome, study.Forget(env.Files, run.Path(""), outcome)
+	return outcome, errors.Join(study.Forget(env.Files, run.Path(""), outcome), live.Forget(env.Files, run.Path("")))
 }
 
 // liveJobs returns the options of the live jobs of a file; without live jobs, they are off.
