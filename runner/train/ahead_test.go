@@ -37,8 +37,8 @@ var (
 		`adapt.actions=["deepen:conv1", "deepen:conv2"]`}
 )
 
-// stoppedAfterDecision runs a job until its first decision.
-func stoppedAfterDecision(t *testing.T, folder string) {
+// stoppedAfterDecision runs a job, with further assignments, until its first decision.
+func stoppedAfterDecision(t *testing.T, folder string, set ...string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	env := worktest.Env(files.OS{})
@@ -49,7 +49,7 @@ func stoppedAfterDecision(t *testing.T, folder string) {
 		}
 		return nil
 	}))
-	_, err := train.Run(ctx, env, "", with(folder, false, short...))
+	_, err := train.Run(ctx, env, "", with(folder, false, append(slices.Clone(short), set...)...))
 	require.ErrorIs(t, err, trainer.ErrStopped)
 }
 

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -132,6 +133,28 @@ func TestBranchesOfOtherJobs(t *testing.T) {
 	require.ErrorIs(t, run("damaged", from), results.ErrDamaged)
 	require.NoError(t, results.RemoveKept(files.OS{}, source))
 	require.NoError(t, run("beginning", from), "a job without a common checkpoint starts from the beginning")
+}
+
+// A run that continues with another configuration keeps only checkpoints of that configuration.
+func TestBranchesOfChangedRuns(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "source")
+	keep := "checkpoint.keep_every=10ms"
+	stoppedAfterDecision(t, source, keep)
+	before, err := results.KeptCheckpoints(files.OS{}, source)
+	require.NoError(t, err)
+	require.NotEmpty(t, before)
+	resumed := with(source, true, append(slices.Clone(long), keep)...)
+	_, err = train.Run(t.Context(), worktest.Env(files.OS{}), "", resumed)
+	require.NoError(t, err)
+	after, err := results.KeptCheckpoints(files.OS{}, source)
+	require.NoError(t, err)
+	require.NotContains(t, after, before[0])
+	env := worktest.Env(files.OS{})
+	branched := branches(env)
+	later := append(slices.Clone(long), "time.stop=150ms", "run.branch="+source)
+	_, err = train.Run(t.Context(), env, "", with(filepath.Join(t.TempDir(), "branch"), false, later...))
+	require.NoError(t, err)
+	require.Equal(t, 1, branched())
 }
 
 // A fault while a job branches ends it with an error or changes nothing. A second run ends with the same bytes.

@@ -95,10 +95,14 @@ func (j *job) same() error {
 		"restore the configuration, or start a new run with option \"folder\"", j.folder, why))
 }
 
-// adopt records that the run continues with another configuration, once a checkpoint has it.
+// adopt records that the run continues with another configuration, once a checkpoint has it. Kept checkpoints belong to
+// the configuration before it.
 func (j *job) adopt() error {
 	if !j.changed {
 		return nil
+	}
+	if err := results.RemoveKept(j.env.Files, j.folder); err != nil {
+		return err
 	}
 	for _, what := range j.accepted {
 		j.env.Log.Info("configuration change accepted: " + what)

@@ -255,19 +255,10 @@ func (j *job) prepare(ctx context.Context) (*trainer.Job, error) {
 	if j.Program.On() {
 		return j.prepareProgram(ctx, parts)
 	}
-	if parts.Data, err = dataset.Load(j.scope, device, j.env.Files, j.Data); err != nil {
-		return nil, j.Elsewhere("data.path", err)
+	if err := j.loadData(device); err != nil {
+		return nil, err
 	}
-	j.images = parts.Data
-	loaded := "loaded images onto the device"
-	if parts.Data.Tokens() {
-		loaded = "loaded text onto the device as windows of tokens"
-	}
-	if cut := parts.Data.Cut; cut > 0 {
-		j.env.Log.Warn("truncated text longer than data.context", zap.Int("texts", cut))
-	}
-	j.env.Log.Info(loaded, zap.String("dataset", parts.Data.Name), zap.Int("training", parts.Data.Train.Count),
-		zap.Int("validation", parts.Data.Validation.Count), zap.Int("test", parts.Data.Test.Count))
+	parts.Data = j.images
 	if parts.Starter, err = j.starter(device); err != nil {
 		return nil, err
 	}
@@ -299,6 +290,23 @@ func (j *job) prepare(ctx context.Context) (*trainer.Job, error) {
 		return nil, err
 	}
 	return made, j.adopt()
+}
+
+// loadData loads the dataset onto a device.
+func (j *job) loadData(device torch.Device) (err error) {
+	if j.images, err = dataset.Load(j.scope, device, j.env.Files, j.Data); err != nil {
+		return j.Elsewhere("data.path", err)
+	}
+	data, loaded := j.images, "loaded images onto the device"
+	if data.Tokens() {
+		loaded = "loaded text onto the device as windows of tokens"
+	}
+	if data.Cut > 0 {
+		j.env.Log.Warn("truncated text longer than data.context", zap.Int("texts", data.Cut))
+	}
+	j.env.Log.Info(loaded, zap.String("dataset", data.Name), zap.Int("training", data.Train.Count),
+		zap.Int("validation", data.Validation.Count), zap.Int("test", data.Test.Count))
+	return nil
 }
 
 // make makes a new job, or restores it from the last checkpoint.

@@ -141,32 +141,62 @@ func (l *Executor) run(ctx context.Context, segment Segment, decisions int, befo
 	if err := o.goOn(from); err != nil {
 		return nil, nil, err
 	}
-	choices := &sequenceDecider{decisions: decisions, seen: o, gains: l.Gains}
+	choices, err := l.choices(segment, decisions, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	parts := trainer.Parts{Data: l.Data, Decider: choices, Recorder: book, Now: l.Now, Watch: l.Watch,
+		Threads: l.Threads}
+	done, err := l.start(ctx, &parts, segment.Seed, from)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	end, err := l.train(ctx, o, parts, from)
+	o.addEpochs(book.rows)
+	switch {
+	case errors.Is(err, decider.ErrOpen):
+		return o, book.saved, nil
+	case errors.Is(err, trainer.ErrStopped) && book.saved != nil:
+		return nil, book.saved, errors.Join(err, o.interrupt(book.saved))
+	case err != nil:
+		return nil, nil, fmt.Errorf("simulate %s: %w", segment, err)
+	}
+	return o, nil, o.end(end, decisions)
+}
+
+// choices returns the decider of a segment, which records its decisions in an outcome.
+func (l *Executor) choices(segment Segment, decisions int, seen *Outcome) (*sequenceDecider, error) {
+	c := &sequenceDecider{decisions: decisions, seen: seen, gains: l.Gains}
 	for _, text := range segment.Sequence {
 		a, err := net2net.ParseAction(text)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		choices.actions = append(choices.actions, a)
+		c.actions = append(c.actions, a)
 	}
+	return c, nil
+}
+
+// start starts the program of a job, if there is one. It returns a function that ends the program.
+func (l *Executor) start(ctx context.Context, p *trainer.Parts, seed int64, from state) (done func(), err error) {
+	if l.Program == nil {
+		return func() {}, nil
+	}
+	devices, err := l.devices(from)
+	if err != nil {
+		return nil, err
+	}
+	p.Program, done, err = l.Program(ctx, seed, devices)
+	return done, err
+}
+
+// train trains a segment, and adds its steps, its network and its time on the wall clock to an outcome.
+func (l *Executor) train(ctx context.Context, o *Outcome, p trainer.Parts, from state) (end *trainer.Outcome,
+	err error) {
 	began := l.Now()
-	var end *trainer.Outcome
-	parts := trainer.Parts{Data: l.Data, Decider: choices, Recorder: book, Now: l.Now, Watch: l.Watch,
-		Threads: l.Threads}
-	if l.Program != nil {
-		devices, err := l.devices(from)
-		if err != nil {
-			return nil, nil, err
-		}
-		program, done, err := l.Program(ctx, segment.Seed, devices)
-		if err != nil {
-			return nil, nil, err
-		}
-		defer done()
-		parts.Program = program
-	}
-	err := torch.With(func(s *torch.Scope) error {
-		job, err := l.job(ctx, s, segment.Seed, parts, from)
+	err = torch.With(func(s *torch.Scope) error {
+		job, err := l.job(ctx, s, o.Seed, p, from)
 		if err != nil {
 			return err
 		}
@@ -180,21 +210,17 @@ func (l *Executor) run(ctx context.Context, segment Segment, decisions int, befo
 		return err
 	})
 	o.Seconds += l.Now().Sub(began).Seconds()
-	for _, r := range book.rows {
+	return end, err
+}
+
+// addEpochs adds the epochs of a segment. The first one shows the accuracy after the last decision.
+func (o *Outcome) addEpochs(rows []trainer.Row) {
+	for _, r := range rows {
 		o.Epochs = append(o.Epochs, Epoch{r.Time.Seconds(), r.Loss, r.Validation.Accuracy})
 	}
-	if len(segment.Sequence) > 0 && len(o.Epochs) > 0 && len(o.After) < len(segment.Sequence) {
+	if len(o.Sequence) > 0 && len(o.Epochs) > 0 && len(o.After) < len(o.Sequence) {
 		o.After = append(o.After, o.Epochs[0].Accuracy)
 	}
-	switch {
-	case errors.Is(err, decider.ErrOpen):
-		return o, book.saved, nil
-	case errors.Is(err, trainer.ErrStopped) && book.saved != nil:
-		return nil, book.saved, errors.Join(err, o.interrupt(book.saved))
-	case err != nil:
-		return nil, nil, fmt.Errorf("simulate %s: %w", segment, err)
-	}
-	return o, nil, o.end(end, decisions)
 }
 
 // devices is the number of devices at the start of a segment.
