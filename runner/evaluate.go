@@ -33,12 +33,8 @@ type evaluateOptions struct {
 	given            func(flag string) bool // whether a flag was given
 }
 
-func newEvaluateCommand() *cobra.Command {
-	var o evaluateOptions
-	command := &cobra.Command{
-		Use:   "evaluate [FILE] --policy P [--policy P…] --table DIR [--table DIR…]",
-		Short: "Compare policies on tables of simulated sequences, or schedulers on workloads",
-		Long: `evaluate replays policies on tables, which hold the accuracy of every action sequence of a
+// evaluateHelp is the help text of graft evaluate.
+const evaluateHelp = `evaluate replays policies on tables, which hold the accuracy of every action sequence of a
 scenario. At each decision, evaluate takes the policy's most likely action, given the current
 network and the time left. For each policy, evaluate prints the accuracy of the resulting
 sequence. It also prints the sequence's regret: the number of percentage points by which its
@@ -78,7 +74,14 @@ evaluation of this policy put token 0 in front of the layers' tokens in the poli
 version. First, if the training of a policy had started from another policy's weights, the
 original system evaluated that other policy by mistake. Second, the original system trained its
 earliest policies with token 0 in front of the layers' tokens, but evaluated these policies
-without token 0.`,
+without token 0.`
+
+func newEvaluateCommand() *cobra.Command {
+	var o evaluateOptions
+	command := &cobra.Command{
+		Use:   "evaluate [FILE] --policy P [--policy P…] --table DIR [--table DIR…]",
+		Short: "Compare policies on tables of simulated sequences, or schedulers on workloads",
+		Long:  evaluateHelp,
 		Example: `  graft evaluate --policy runs/mine --policy policy.safetensors --table tables/early --table tables/late
   graft evaluate --leave-out scenario --seeds 5 --table tables/early --table tables/middle --table tables/late
   graft evaluate --leave-out network --learn policy.toml --out runs/unseen

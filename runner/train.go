@@ -31,13 +31,8 @@ type trainFlags struct {
 	temporary bool // the run folder is deleted afterwards, so messages do not name it
 }
 
-func newTrainCommand() *cobra.Command {
-	var o trainFlags
-	var trials sweep.Options
-	command := &cobra.Command{
-		Use:   "train [CONFIG]",
-		Short: "Train a network within a time budget, and adapt it when its devices change",
-		Long: `train runs one job from the first step to the end of its time budget. The job's timeline of device
+// trainHelp is the help text of graft train.
+const trainHelp = `train runs one job from the first step to the end of its time budget. The job's timeline of device
 changes and its decider, such as a learned policy, determine when and how the network grows and
 shrinks. Unset keys have defaults; 'graft config show' prints all keys. Without CONFIG, --set
 changes the default job: ConvSmall on synthetic images.
@@ -47,7 +42,8 @@ continues the run, --force moves the folder aside. On SIGTERM, SIGUSR1 or the fi
 saves the job and exits with code 75; the same command with --resume continues, and on the virtual
 clock the result is bit-identical to an uninterrupted job. A second SIGINT ends the job at once.
 --resume accepts changes to parts of the configuration that the job has not reached: later events,
-later script actions, or a different budget.
+later script actions, or a different budget. With the key run.branch, a new job starts from a
+checkpoint that another run kept.
 
 With --seeds, --sweep or --cases, the job runs several times, as trials, in workers on this
 machine or on a cluster. One run folder contains the run folders of all trials.
@@ -55,7 +51,15 @@ machine or on a cluster. One run folder contains the run folders of all trials.
 --listen serves an API while the job runs: GET /status and GET /metrics return the job's state,
 POST /allocation adds or removes devices. Every request needs a token, from --token-file or
 GRAFT_TOKEN; if neither is set, graft generates a token. graft writes the server's address and a
-generated token into the run folder.`,
+generated token into the run folder.`
+
+func newTrainCommand() *cobra.Command {
+	var o trainFlags
+	var trials sweep.Options
+	command := &cobra.Command{
+		Use:   "train [CONFIG]",
+		Short: "Train a network within a time budget, and adapt it when its devices change",
+		Long:  trainHelp,
 		Example: `  graft train job.toml
   graft train --set time.budget=30s --set network.name=ConvNet3 --folder runs/first
   graft train job.toml --resume

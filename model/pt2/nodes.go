@@ -145,15 +145,8 @@ func (b *builder) addNode(n *node) error {
 		first.Outputs = n.Outputs[:1]
 		n = &first
 	}
-	out := graph.Node{Operator: target, Module: b.modulePath(n)}
-	if other, ok := renamed[target]; ok {
-		out.Operator = other
-	}
 	changes := inPlace(target) && target != "detach_.default"
-	if changes && out.Operator == target {
-		name, overload, _ := strings.Cut(target, ".")
-		out.Operator = strings.TrimSuffix(name, "_") + "." + overload
-	}
+	out := graph.Node{Operator: operatorOf(target, changes), Module: b.modulePath(n)}
 	if !inner || !torch.KnowsOperator(out.Operator) && !comparesSizes(out.Operator) {
 		if out.Returns = b.returns(n); out.Returns == nil || !inner || changes || !torch.PassesOperator(out.Operator) {
 			b.miss(n, out.Module)
@@ -161,18 +154,9 @@ func (b *builder) addNode(n *node) error {
 		}
 		b.pass(&out)
 	}
-	self := ""
-	for k, input := range n.Inputs {
-		if k == 0 && input.Arg.kind == "as_tensor" {
-			var tensor struct{ Name string }
-			if err := decode(input.Arg, &tensor); err != nil {
-				return err
-			}
-			self = tensor.Name
-		}
-		if err := b.addArg(&out, cmp.Or(argumentNames[target][input.Name], input.Name), input.Arg); err != nil {
-			return fmt.Errorf("argument %.60s: %w", input.Name, err)
-		}
+	self, err := b.addArgs(&out, n, argumentNames[target])
+	if err != nil {
+		return err
 	}
 	if target == "copy_.default" && !b.sameType(n) {
 		return fmt.Errorf("an in-place copy to another type is not supported; create a new tensor in the " +
@@ -192,6 +176,35 @@ func (b *builder) addNode(n *node) error {
 	}
 	b.out.Graph.Nodes = append(b.out.Graph.Nodes, out)
 	return nil
+}
+
+// operatorOf returns the operator that graft computes for a target: the one that does not change its argument.
+func operatorOf(target string, changes bool) string {
+	if other, ok := renamed[target]; ok {
+		return other
+	}
+	if !changes {
+		return target
+	}
+	name, overload, _ := strings.Cut(target, ".")
+	return strings.TrimSuffix(name, "_") + "." + overload
+}
+
+// addArgs adds the inputs of a node, some under other names. It returns the name of the first input if it is a tensor.
+func (b *builder) addArgs(out *graph.Node, n *node, names map[string]string) (self string, err error) {
+	for k, input := range n.Inputs {
+		if k == 0 && input.Arg.kind == "as_tensor" {
+			var tensor struct{ Name string }
+			if err := decode(input.Arg, &tensor); err != nil {
+				return "", err
+			}
+			self = tensor.Name
+		}
+		if err := b.addArg(out, cmp.Or(names[input.Name], input.Name), input.Arg); err != nil {
+			return "", fmt.Errorf("argument %.60s: %w", input.Name, err)
+		}
+	}
+	return self, nil
 }
 
 // inPlace reports whether an operator changes its first argument.

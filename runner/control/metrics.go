@@ -33,6 +33,20 @@ func formatMetrics(s Status, host string) string {
 	for _, p := range phases {
 		m.Sample(map[bool]float64{true: 1}[p == s.State], "state", string(p))
 	}
+	timeMetrics(m, s)
+	trainingMetrics(m, s)
+	resourceMetrics(m, s)
+	changeMetrics(m, s)
+	devices, readings := make([]telemetry.Device, len(s.GPUs)), make([]telemetry.Reading, len(s.GPUs))
+	for k, g := range s.GPUs {
+		devices[k], readings[k] = g.Device, g.Reading
+	}
+	telemetry.WriteDCGM(m, host, devices, readings)
+	return m.String()
+}
+
+// timeMetrics writes the job's position in its budget.
+func timeMetrics(m *prometheus.Text, s Status) {
 	m.Gauge("graft_job_time_seconds", "Elapsed time of the budget, on the job's clock.", &s.Time)
 	m.Gauge("graft_job_budget_seconds", "Time budget, on the job's clock.", &s.Budget)
 	m.Gauge("graft_job_time_left_seconds", "Remaining time of the budget, on the job's clock.", &s.Left)
@@ -40,6 +54,10 @@ func formatMetrics(s Status, host string) string {
 	m.Gauge("graft_job_epoch_step", "Completed steps of the current epoch.", count(s.Step))
 	m.Gauge("graft_job_epoch_steps", "Steps per epoch.", count(s.StepsPerEpoch))
 	m.Counter("graft_job_steps_total", "Completed steps of the job.", float64(s.Steps))
+}
+
+// trainingMetrics writes the job's losses, rates and network.
+func trainingMetrics(m *prometheus.Text, s Status) {
 	m.Gauge("graft_job_train_loss_nats", "Mean training loss of the epoch so far.", s.TrainLoss)
 	m.Gauge("graft_job_train_accuracy_ratio", "Training accuracy of the epoch so far.", s.TrainAccuracy)
 	m.Gauge("graft_job_validation_loss_nats", "Loss on the validation images at the last evaluation.", s.ValidationLoss)
@@ -53,6 +71,12 @@ func formatMetrics(s Status, host string) string {
 	m.Gauge("graft_job_efficiency_ratio", "Progress per image relative to the smallest batch.",
 		s.Efficiency)
 	m.Gauge("graft_job_goodput_images_per_second", "Throughput times efficiency.", s.Goodput)
+	m.Gauge("graft_job_network_parameters", "Parameters of the current network.", count(s.Network.Parameters))
+	m.Gauge("graft_job_network_layers", "Layers with parameters of the current network.", count(s.Network.Layers))
+}
+
+// resourceMetrics writes what the job has used.
+func resourceMetrics(m *prometheus.Text, s Status) {
 	m.Counter("graft_job_images_total", "Training images of the job.", float64(s.Images))
 	m.Counter("graft_job_flop_total",
 		"Floating-point operations of the job; a multiply-add counts as two.", s.FLOP)
@@ -62,9 +86,10 @@ func formatMetrics(s Status, host string) string {
 		m.Counter("graft_job_energy_joules_total",
 			"Energy: device time multiplied by the power in the clock's profile.", *s.Joules)
 	}
-	m.Gauge("graft_job_network_parameters", "Parameters of the current network.", count(s.Network.Parameters))
-	m.Gauge("graft_job_network_layers", "Layers with parameters of the current network.",
-		count(s.Network.Layers))
+}
+
+// changeMetrics writes the job's changes of devices and its decisions.
+func changeMetrics(m *prometheus.Text, s Status) {
 	if s.Next != nil {
 		m.Family("graft_job_next_event_time_seconds", "gauge",
 			"Time of the next change of devices in the timeline, in time of the budget.")
@@ -80,12 +105,6 @@ func formatMetrics(s Status, host string) string {
 		}
 	}
 	m.Counter("graft_job_decisions_total", "Adaptation decisions of the job.", float64(decisions))
-	devices, readings := make([]telemetry.Device, len(s.GPUs)), make([]telemetry.Reading, len(s.GPUs))
-	for k, g := range s.GPUs {
-		devices[k], readings[k] = g.Device, g.Reading
-	}
-	telemetry.WriteDCGM(m, host, devices, readings)
-	return m.String()
 }
 
 func count(n int) *float64 {
