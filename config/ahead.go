@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,29 @@ import (
 	"graft/net2net"
 	"graft/trainer"
 )
+
+// branchKeys are the keys in which a job may differ from the run from which it starts (run.branch): the same results
+// follow from other values, or the values matter only after the checkpoint.
+var branchKeys = []string{"run.folder", "run.branch", "run.listen", "run.tensorboard", "run.threads",
+	"checkpoint.every", "checkpoint.keep_every", "checkpoint.off", "time.devices", "time.events", "time.timeline",
+	"time.stop", "time.stop_loss", "adapt.actions"}
+
+// BranchesFrom returns an error if a job differs from the job of another run in what a checkpoint of that run cannot
+// change.
+func (j *Job) BranchesFrom(was *Job) error {
+	var differ []string
+	before := Values(was)
+	for k, v := range Values(j) {
+		if v.Text != before[k].Text && !slices.Contains(branchKeys, v.Key) {
+			differ = append(differ, fmt.Sprintf("%s was %s and is now %s", v.Key, before[k].Text, v.Text))
+		}
+	}
+	if len(differ) > 0 {
+		return errors.New(strings.Join(differ, ", "))
+	}
+	_, err := j.Ahead(was, trainer.Reached{})
+	return err
+}
 
 // Ahead compares a job with was, the version of the job with which the run began, and lists the changes that the
 // running job accepts. These are a different budget or stop, and changes to events and script actions that the run has
@@ -17,6 +41,9 @@ func (j *Job) Ahead(was *Job, r trainer.Reached) (accepted []string, err error) 
 	rest.Time.Budget, rest.Time.Events, rest.Time.EventsFile, rest.Time.loaded = was.Time.Budget, was.Time.Events,
 		was.Time.EventsFile, was.Time.loaded
 	rest.Time.Stop, rest.Time.StopLoss = was.Time.Stop, was.Time.StopLoss
+	if rest.Time.First() == was.Time.First() {
+		rest.Time.Devices = was.Time.Devices
+	}
 	rest.Adapt.Actions = was.Adapt.Actions
 	if rest.Digest() != was.Digest() {
 		what := strings.Join(rest.Differences(was), ", ")

@@ -48,7 +48,14 @@ func (j *Job) Model(f dataset.Facts) (*model.Network, error) {
 
 // Summary describes the job in one line.
 func (j *Job) Summary() (string, error) {
-	return fmt.Sprintf("%s on %s, %v of a %s clock, %s, decider %s; digest %.12s",
-		j.source(), j.dataName(), j.Time.Budget, j.Time.Clock,
+	ends := ""
+	if j.Time.Stop > 0 {
+		ends = fmt.Sprintf(" until %v", j.Time.Stop)
+	}
+	if j.Time.StopLoss > 0 {
+		ends += fmt.Sprintf(", or a validation loss of %v", j.Time.StopLoss)
+	}
+	return fmt.Sprintf("%s on %s, %v of a %s clock%s, %s, decider %s; digest %.12s",
+		j.source(), j.dataName(), j.Time.Budget, j.Time.Clock, ends,
 		words.Plural(len(j.Options().Timeline.Events), "event"), j.Adapt.Decider, j.Digest()), nil
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -175,4 +176,29 @@ func TestComputedProfilesWarn(t *testing.T) {
 		"the profile h100 was computed from the constants of the hardware, not measured (60 steps of 30 small networks")
 	require.Contains(t, strings.Join(job("l4").Warnings(), "\n"), "no computed step was compared with a measured one")
 	require.NotContains(t, strings.Join(job("round-gpu").Warnings(), "\n"), "computed")
+}
+
+// A job gets a warning if the steps of its profile were measured, or computed, under other conditions.
+func TestProfilesOfOtherConditionsWarn(t *testing.T) {
+	p := must(clock.FindProfile("round-gpu"))
+	p.Name = "mine"
+	p.Made = clock.Provenance{Date: "2026-01-31", Device: "cpu", Optimizer: "adam", Precision: "bfloat16"}
+	path := filepath.Join(t.TempDir(), "mine.toml")
+	require.NoError(t, WriteProfile(files.OS{}, path, p))
+	warnings := func(set ...string) string {
+		set = append(set, "data.synthetic={train=100, test=20}")
+		return strings.Join(must(ReadJob(files.OS{}, "", set)).Warnings(), "\n")
+	}
+	own := "time.profile=" + path
+	const other = "measured under other conditions"
+	require.NotContains(t, warnings(own, "train.precision=bfloat16"), other)
+	require.Contains(t, warnings(own), "number format bfloat16 (the job: float32); measure")
+	require.Contains(t, warnings(own, "train.precision=bfloat16", "optimizer.rule=sgd", "train.exact=true"),
+		": optimizer adam (the job: sgd), train.exact false (the job: true); measure")
+	require.NotContains(t, warnings("time.profile=round-gpu", "train.precision=bfloat16"), other)
+	require.Contains(t, warnings("time.profile=h100", "train.precision=bfloat16"), `set time.profile = "h100:bfloat16"`)
+	for _, set := range [][]string{{"time.profile=h100:bfloat16"}, {"time.profile=h100:bfloat16",
+		"train.precision=bfloat16"}} {
+		require.NotContains(t, warnings(set...), "was computed for")
+	}
 }

@@ -119,6 +119,11 @@ func (j *Job) checkBudget(r *decode.Reading) {
 	if j.Train.Epochs > 0 && f.Earlier >= j.Train.Epochs {
 		return
 	}
+	if j.Time.Stop > 0 {
+		r.Blame("time.stop", fmt.Sprintf("time.stop = %v ends the job before its first training step; set a later "+
+			"time", j.Time.Stop))
+		return
+	}
 	if least, known := f.Least(); known {
 		r.Blame("time.budget", fmt.Sprintf(
 			"the budget ends before the first training step: with the profile %s, one step "+
@@ -137,6 +142,10 @@ func (j *Job) shortBudget() []string {
 	e, known := j.Expected()
 	if !known || e.Epochs() > 0 || e.Steps() == 0 {
 		return nil
+	}
+	if j.Time.Stop > 0 {
+		return []string{fmt.Sprintf("time.stop = %v ends the job in the first epoch, after %d steps; set a later time "+
+			"to train whole epochs", j.Time.Stop, e.Steps())}
 	}
 	return []string{fmt.Sprintf("time.budget: the budget of %v ends in the first epoch, after %d steps; raise it "+
 		"to train whole epochs", j.Time.Budget, e.Steps())}

@@ -110,8 +110,8 @@ func (j *Job) EnsureDefaults() {
 
 // Validate returns an error that lists every invalid option.
 func (j *Job) Validate() error {
-	return errors.Join(j.Run.Validate(), j.Network.Validate(), j.Data.Validate(), j.Time.Validate(), j.Adapt.Validate(),
-		j.Options().Validate(), j.precision(), j.trials(), j.Program.Validate())
+	return errors.Join(j.Run.Validate(), j.Network.Validate(), j.Data.Validate(), j.Time.Validate(),
+		j.Adapt.Validate(), j.Options().Validate(), j.precision(), j.trials(), j.branches(), j.Program.Validate())
 }
 
 // trials returns an error if copies for trials would have to train in several processes.
@@ -119,6 +119,15 @@ func (j *Job) trials() error {
 	if j.Adapt.Decider == decideTrials && j.Train.Parallel.On {
 		return errors.New("adapt.decider is \"trials\", which trains copies in one process, but parallel.on is true; " +
 			"set parallel.on to false, or use another decider")
+	}
+	return nil
+}
+
+// branches returns an error if a job in several processes would start from a checkpoint: its events depend on when the
+// processes start.
+func (j *Job) branches() error {
+	if j.Run.Branch != "" && j.Train.Parallel.On {
+		return errors.New("run.branch is set, but parallel.on is true; set parallel.on to false, or remove run.branch")
 	}
 	return nil
 }

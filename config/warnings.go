@@ -3,9 +3,12 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"graft/model"
 	"graft/net2net"
+	"graft/torch"
 	"graft/trainer"
 	"graft/trainer/clock"
 )
@@ -16,14 +19,14 @@ func (j *Job) Warnings() []string {
 	scripted := j.Adapt.rehearsed() && widens(j.Adapt.Actions)
 	return slices.Concat(j.missingData(), j.shortBudget(), j.fewEpochs(), j.freeWidth(drawn || scripted),
 		j.lateDecisions(), j.unasked(), j.blindBatch(), j.uncertainGrowth(j.Adapt.Decider != DecideNone),
-		j.computedProfile(), j.idleDevices())
+		j.computedProfile(), j.otherConditions(), j.idleDevices())
 }
 
 // Warnings lists probable mistakes in a valid file, one sentence each.
 func (m *Simulation) Warnings() []string {
 	o := m.Simulate
 	return slices.Concat(m.missingData(), m.freeWidth(widens(o.Actions) || len(o.Actions) == 0 && mayWiden(o.Kinds)),
-		m.lateGrown(), m.uncertainGrowth(true), m.computedProfile())
+		m.lateGrown(), m.uncertainGrowth(true), m.computedProfile(), m.otherConditions())
 }
 
 // unasked warns of decisions that never happen.
@@ -178,6 +181,43 @@ func (j *Job) computedProfile() []string {
 	}
 	return []string{fmt.Sprintf("the profile %s was computed from the constants of the hardware, not measured (%s); "+
 		"use it to plan, and measure the device with 'graft profile' before you compare results", p.Name, checked)}
+}
+
+// otherConditions warns of a profile whose steps were measured with another optimizer, number format or path than the
+// job's, or computed for a smaller number format.
+func (j *Job) otherConditions() []string {
+	p, err := j.Profile()
+	if err != nil || p == nil || j.Program.On() {
+		return nil
+	}
+	o := j.Options()
+	precision := o.Precision.String()
+	if p.Computed.On() {
+		if o.Precision == torch.Single || p.Computed.Precision == precision {
+			return nil
+		}
+		return []string{fmt.Sprintf("the profile %s was computed for %s, but train.precision is %q; set "+
+			"time.profile = \"%s:%s\"", p.Name, p.Computed.Precision, precision, p.Name, precision)}
+	}
+	made := p.Made
+	if made.Optimizer == "" || made.Device == clock.InsideProgram {
+		return nil
+	}
+	var differ []string
+	note := func(what, was, now string) {
+		if was != now {
+			differ = append(differ, fmt.Sprintf("%s %s (the job: %s)", what, was, now))
+		}
+	}
+	note("number format", made.NumberFormat(), precision)
+	note("optimizer", made.Optimizer, o.Optimizer.Rule.String())
+	note("train.exact", strconv.FormatBool(made.Exact), strconv.FormatBool(o.Exact))
+	if len(differ) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("the profile %s was measured under other conditions, so the job's steps may take a "+
+		"different time: %s; measure a profile with 'graft profile' and the job file", p.Name,
+		strings.Join(differ, ", "))}
 }
 
 // mostOutside limits the share of a step's time in operators whose work is outside of the measured range.

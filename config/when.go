@@ -57,8 +57,12 @@ func (j *Job) lateMoment(first, grown *model.Network, wanted int, remedy string)
 	if !known || fits >= wanted {
 		return ""
 	}
-	return fmt.Sprintf("only %d of %s fit before the end of the %v budget; decision %d is due at %v; decide earlier, "+
-		"%s", fits, words.Plural(wanted, "decision"), j.Time.Budget, fits+1, moments[fits], remedy)
+	end := fmt.Sprintf("the end of the %v budget", j.Time.Budget)
+	if j.Time.Stop > 0 {
+		end, remedy = fmt.Sprintf("time.stop = %v", j.Time.Stop), "or stop later"
+	}
+	return fmt.Sprintf("only %d of %s fit before %s; decision %d is due at %v; decide earlier, %s", fits,
+		words.Plural(wanted, "decision"), end, fits+1, moments[fits], remedy)
 }
 
 // whenKey is the key that sets the times of decisions.

@@ -416,8 +416,9 @@ func (j *CellJob) write(d *document.Document) {
 	d.Say("A live job is trained with its decider (adaptive) and without it (never), on the timeline of its devices. " +
 		"Jobs with equal timelines share their trainings.")
 	if j.byLoss {
-		d.Say("This job ends by its loss, after the work that the table states. The accuracies are from a later " +
-			"time: after the most work (live.most_work).")
+		d.Say("This job ends by its loss, after the work that the table states. The accuracy of the arm never is " +
+			"after the work in the trace; the accuracy of the arm adaptive is after the epoch in which the network " +
+			"has the loss, or after the most work (live.most_work).")
 	}
 }
 

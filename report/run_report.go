@@ -20,13 +20,15 @@ type RunReport struct {
 	Seed    *uint64    `json:"seed"`    // seed of the whole run; null if it has none
 	Device  string     `json:"device"`  // device of the tensors, such as cpu; empty means unknown
 	// name of the virtual clock's device profile; empty means that the run used the wall clock
-	Profile    string           `json:"profile"`
-	Network    string           `json:"network"`        // name of the initial network; empty means unknown
-	Host       string           `json:"host"`           // machine on which the run started; empty means unknown
-	Command    []string         `json:"command_line"`   // program and arguments; empty means unknown
-	Config     string           `json:"config_sha256"`  // digest of the configuration; empty means unknown
-	Data       string           `json:"dataset_sha256"` // digest of the dataset; empty means unknown
-	Quantities []QuantityReport `json:"quantities"`     // quantities of the outcome
+	Profile string   `json:"profile"`
+	Network string   `json:"network"`        // name of the initial network; empty means unknown
+	Host    string   `json:"host"`           // machine on which the run started; empty means unknown
+	Command []string `json:"command_line"`   // program and arguments; empty means unknown
+	Config  string   `json:"config_sha256"`  // digest of the configuration; empty means unknown
+	Data    string   `json:"dataset_sha256"` // digest of the dataset; empty means unknown
+	// kept checkpoint of another run from which the run started; absent if it started from the beginning
+	Branch     string           `json:"branch,omitempty"`
+	Quantities []QuantityReport `json:"quantities"` // quantities of the outcome
 	// Detail holds results that only this kind of run has; null if several runs are reported.
 	Detail Detail `json:"detail"`
 
@@ -51,7 +53,8 @@ func NewRunReport(run *runs.Run) RunReport {
 	m := run.Manifest
 	r := RunReport{Path: run.Path, Kind: run.Kind.Name, Ended: run.Ended, Graft: m.Graft, Device: m.Device,
 		Profile: m.Profile, Network: m.Network, Host: m.Host, Command: append([]string{}, m.CommandLine...),
-		Config: m.ConfigSHA256, Data: m.DatasetSHA256, Quantities: []QuantityReport{}, begun: run.Begun}
+		Config: m.ConfigSHA256, Data: m.DatasetSHA256, Branch: m.Branch, Quantities: []QuantityReport{},
+		begun: run.Begun}
 	if !m.Created.IsZero() {
 		r.Created = &m.Created
 	}
@@ -81,8 +84,8 @@ func (r *RunReport) write(d *document.Document) {
 		seed = fmt.Sprint(*r.Seed)
 	}
 	d.Know("state", state, "began", r.began(), "graft", r.Graft, "command", strings.Join(r.Command, " "), "network",
-		r.Network, "device", r.where(), "seed", seed, "configuration", document.ShortDigest(r.Config), "images",
-		document.ShortDigest(r.Data))
+		r.Network, "started from", r.Branch, "device", r.where(), "seed", seed, "configuration",
+		document.ShortDigest(r.Config), "images", document.ShortDigest(r.Data))
 	if r.begun {
 		d.Say("The run has no results yet: it is starting, or was killed while starting.")
 		return

@@ -70,13 +70,33 @@ func (r *Run) Branch(from string, c *Checkpoint) error {
 	return nil
 }
 
-func (r *Run) branch(from, file string, mark Mark) error {
-	path := filepath.Join(from, file)
+// HasRows returns an error if the tables and logs of the run at a path lack the rows of a checkpoint.
+func HasRows(fsys files.FS, path string, c *Checkpoint) error {
+	for _, file := range slices.Sorted(maps.Keys(c.Streams)) {
+		if file == programLog || isEvents(file) {
+			continue
+		}
+		if _, err := rowsOf(fsys, path, file, c.Streams[file]); err != nil {
+			return fmt.Errorf("checkpoint %s: %w", c.Path, err)
+		}
+	}
+	return nil
+}
+
+// rowsOf returns the position after the rows of a mark.
+func rowsOf(fsys files.FS, folder, file string, mark Mark) (position, error) {
+	path := filepath.Join(folder, file)
 	_, heads := splitStream(file)
-	at, _, err := measure(r.fsys, path, heads, mark.Rows)
+	at, _, err := measure(fsys, path, heads, mark.Rows)
 	if err == nil && (Mark{at.rows, at.digest()}) != mark {
 		err = fmt.Errorf("%s: the rows before the checkpoint have changed", path)
 	}
+	return at, err
+}
+
+func (r *Run) branch(from, file string, mark Mark) error {
+	path := filepath.Join(from, file)
+	at, err := rowsOf(r.fsys, from, file, mark)
 	if err != nil {
 		return err
 	}

@@ -33,11 +33,16 @@ type Manifest struct {
 	Device  string `json:"device"`
 	Profile string `json:"profile,omitempty"` // name of the device profile; empty for the wall clock
 	// digest of the resolved configuration; Create computes it if it is empty
-	ConfigSHA256  string   `json:"config_sha256,omitempty"`
-	DatasetSHA256 string   `json:"dataset_sha256,omitempty"` // digest of the data; empty means unknown
-	Network       string   `json:"network,omitempty"`        // name of the initial network; empty means unknown
-	Host          string   `json:"host,omitempty"`           // machine on which the run started; empty means unknown
-	CommandLine   []string `json:"command_line,omitempty"`   // program and arguments; empty means unknown
+	ConfigSHA256  string `json:"config_sha256,omitempty"`
+	DatasetSHA256 string `json:"dataset_sha256,omitempty"` // digest of the data; empty means unknown
+	Network       string `json:"network,omitempty"`        // name of the initial network; empty means unknown
+	WeightsSHA256 string `json:"weights_sha256,omitempty"` // digest of the file of initial weights; empty without one
+	// run from whose kept checkpoint this run started, and time of the checkpoint; empty without one
+	Branch string `json:"branch,omitempty"`
+	// the run continued with another time budget, so its first part followed another learning rate schedule
+	OtherBudget bool     `json:"other_budget,omitempty"`
+	Host        string   `json:"host,omitempty"`         // machine on which the run started; empty means unknown
+	CommandLine []string `json:"command_line,omitempty"` // program and arguments; empty means unknown
 }
 
 // ReadManifest reads the manifest of the run in a folder, without a lock.

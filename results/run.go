@@ -115,10 +115,11 @@ func (r *Run) WriteOutcome(v any) error {
 }
 
 // Reconfigure replaces the configuration of a continued run: first the digest in the manifest, then the text with
-// defaults and the text as given. Reconfigure may be repeated after a crash.
-func (r *Run) Reconfigure(config, resolved, digest string) error {
+// defaults and the text as given. OtherBudget states that the time budget changed. Reconfigure may be repeated after a
+// crash.
+func (r *Run) Reconfigure(config, resolved, digest string, otherBudget bool) error {
 	m := r.manifest
-	m.ConfigSHA256 = digest
+	m.ConfigSHA256, m.OtherBudget = digest, m.OtherBudget || otherBudget
 	err := writeJSON(r.fsys, r.Path(ManifestFile), m)
 	for _, file := range []struct{ name, text string }{{ResolvedFile, resolved}, {ConfigFile, config}} {
 		if err == nil && file.text != "" {
@@ -127,6 +128,17 @@ func (r *Run) Reconfigure(config, resolved, digest string) error {
 	}
 	if err != nil {
 		return fmt.Errorf("change the configuration of %s: %w", r.path, err)
+	}
+	r.manifest = m
+	return nil
+}
+
+// NoteBranch records in the manifest from which checkpoint of another run this run started.
+func (r *Run) NoteBranch(from string) error {
+	m := r.manifest
+	m.Branch = from
+	if err := writeJSON(r.fsys, r.Path(ManifestFile), m); err != nil {
+		return err
 	}
 	r.manifest = m
 	return nil

@@ -104,6 +104,8 @@ func (o *profileFlags) flags(command *cobra.Command) {
 	flags.BoolVar(&o.Fast, "fast", false, "use the fast path (fused kernels), as jobs do by default")
 	flags.BoolVar(&o.Steady, "steady", false,
 		"compute bit-identical results for any number of threads, as jobs with train.steady do")
+	flags.StringVar(&o.Precision, "precision", "", "number format of convolutions and linear layers (default: "+
+		"train.precision of CONFIG, or float32): one of "+strings.Join(torch.PrecisionNames(), ", "))
 	flags.StringVar(&o.Input, "input", "3x32x32", "input shape of networks from the zoo, without the batch")
 	flags.IntVar(&o.Classes, "classes", 10, "number of classes, for networks from the zoo")
 	flags.BoolVar(&o.Only, "only", false, "measure only the named networks")
@@ -126,12 +128,14 @@ func runProfile(ctx context.Context, w io.Writer, names []string, o profileFlags
 	if err != nil {
 		return err
 	}
-	// Print the result of a long measurement even if it cannot be written.
-	printed := show(w, o.json, profile.NewReport(p, o.Out), nil, printProfile)
-	if o.Out == "" {
-		return printed
+	// Write the result of a long measurement first, because a closed pipe ends the program, and print it even if it
+	// cannot be written.
+	var written error
+	if o.Out != "" {
+		written = config.WriteProfile(env.Files, o.Out, p)
 	}
-	if err := errors.Join(printed, config.WriteProfile(env.Files, o.Out, p)); err != nil || o.json {
+	printed := show(w, o.json, profile.NewReport(p, o.Out), nil, printProfile)
+	if err := errors.Join(printed, written); err != nil || o.json || o.Out == "" {
 		return err
 	}
 	_, err = fmt.Fprintf(w, "\nwrote %s; charge a job by it with --set time.profile=%s\n", o.Out, pathText(o.Out))

@@ -74,6 +74,9 @@ func profileHead(r *profile.Report) string {
 	if m.Instructions == string(torch.AVX2) {
 		path += ", AVX2"
 	}
+	if m.Precision != "" {
+		path += ", " + m.Precision
+	}
 	return fmt.Sprintf("%s\nmeasured on %s by graft %s with LibTorch %s on %s: %s, %s, %s, medians of %s",
 		text, m.Date, m.Graft, m.Torch, m.Device, words.Plural(m.Threads, "thread"), path, m.Optimizer,
 		words.Plural(m.Rounds, "round"))

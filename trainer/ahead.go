@@ -11,6 +11,7 @@ type Reached struct {
 	Time      time.Duration // time on the clock
 	Past      int           // number of events in the timeline that the job has taken
 	Decisions int           // number of decisions that the job has made
+	Live      int           // number of changes outside of the timeline that the job has made
 	Over      bool          // the job has ended
 }
 
@@ -60,7 +61,7 @@ func (p Parts) accept(began string, now Options, r Reached) (changed bool, err e
 	}
 	was, rest := *p.Was, now
 	was.EnsureDefaults()
-	rest.Timeline = was.Timeline
+	rest.Timeline = was.Timeline // Ahead compares them
 	if began != Digest(was) || Digest(rest) != Digest(was) {
 		return true, other
 	}

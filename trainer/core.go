@@ -118,14 +118,13 @@ func (c *core) deadline() time.Duration {
 	return c.Scheduler.Budget() - c.Clock.Cost(c.evaluating(c.Data.Validation))
 }
 
-// lastStep is the time at which the last step must end: the deadline or, if it is earlier, Timeline.Stop minus the time
-// of the evaluation.
+// lastStep is the time at which the last step must end: the deadline or, if it is earlier, Timeline.Stop. Unlike the
+// deadline, a stop reserves no time for the evaluation, so that all steps before it are steps of the job.
 func (c *core) lastStep() time.Duration {
-	deadline := c.deadline()
 	if c.Timeline.Stop == 0 {
-		return deadline
+		return c.deadline()
 	}
-	return min(deadline, deadline-c.Scheduler.Budget()+c.Timeline.Stop)
+	return min(c.deadline(), c.Timeline.Stop)
 }
 
 // prepare makes missing programs and the seed of the epoch's order. It fails if a virtual clock lacks the cost of their

@@ -1,7 +1,6 @@
 package trainer
 
 import (
-	"cmp"
 	"math"
 	"time"
 
@@ -262,10 +261,15 @@ func (r *forecast) decide() {
 // train takes steps until the epoch or the budget ends, or the next event is due.
 func (r *forecast) train() bool {
 	one := r.cost(r.Options.stepWork(r.network, r.batch(), r.devices))
-	left := cmp.Or(r.Timeline.Stop, r.Timeline.Budget) - r.now
-	n := int(min(int64(r.perEpoch()-r.step), int64((left-1)/one)+1))
+	left := r.Timeline.Budget - r.now
 	if !r.Options.Overrun {
 		left -= r.evaluation()
+	}
+	if r.Timeline.Stop > 0 {
+		left = min(left, r.Timeline.Stop-r.now)
+	}
+	n := int(min(int64(r.perEpoch()-r.step), int64((left-1)/one)+1))
+	if !r.Options.Overrun {
 		n = int(min(int64(r.perEpoch()-r.step), int64(left/one)))
 	}
 	if left <= 0 || n < 1 {

@@ -25,6 +25,8 @@ type MeasureOptions struct {
 	Exact   bool          // whether PyTorch's order of operations is kept, as with Options.Exact
 	// whether results are bit-identical for any number of threads, as with Options.Steady
 	Steady bool
+	// number format of convolutions and linear layers, as with Options.Precision; zero means float32
+	Precision torch.Precision
 	// Optimizer is the optimizer of the measured steps. If it has no rule, Adam is used. The learning rate has no
 	// effect on the times.
 	Optimizer torch.OptimizerOptions

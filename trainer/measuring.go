@@ -91,8 +91,8 @@ func (m *measuring) candidate(of clock.Subject) (*candidate, error) {
 	began := m.Now()
 	c := &candidate{Subject: of, meter: &meter{now: m.Now, zero: began, last: began, took: map[clock.Kind][]float64{}}}
 	c.job, err = New(m.scope, Parts{Network: n, Data: set, Clock: c.meter, Decider: m.Decider, Now: m.Now},
-		Options{Seed: 1, Exact: m.Exact, Steady: m.Steady, Optimizer: m.Optimizer, Schedule: Schedule{Rule: Constant},
-			Adapt: m.Adapt, Timeline: Timeline{Budget: time.Hour}})
+		Options{Seed: 1, Exact: m.Exact, Steady: m.Steady, Precision: m.Precision, Optimizer: m.Optimizer,
+			Schedule: Schedule{Rule: Constant}, Adapt: m.Adapt, Timeline: Timeline{Budget: time.Hour}})
 	if err != nil {
 		return nil, err
 	}

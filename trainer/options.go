@@ -223,6 +223,9 @@ func (o Options) Validate() error {
 	faults.Unless(slices.Contains([]OnError{"", SkipOnError, StopOnError}, o.Adapt.OnError),
 		"on_error is %q; must be skip or stop", o.Adapt.OnError)
 	faults.When(o.Checkpoint.Keep < 0, "checkpoint.keep_every is %v; must not be negative", o.Checkpoint.Keep)
+	faults.When(o.Checkpoint.Keep > 0 && o.Timeline.Budget/mostKept > o.Checkpoint.Keep,
+		"checkpoint.keep_every is %v, which keeps more than %d checkpoints in the budget of %v; use a longer interval",
+		o.Checkpoint.Keep, mostKept, o.Timeline.Budget)
 	if err := o.Adapt.Moments.Validate(); err != nil {
 		faults = append(faults, err)
 	}
@@ -240,6 +243,9 @@ func (o Options) Validate() error {
 		d.Span, d.Temperature)
 	return errors.Join(faults...)
 }
+
+// mostKept limits the kept checkpoints of a job.
+const mostKept = 1000
 
 // ownDevices returns an error if the timeline changes the devices of an elastic job.
 func (o Options) ownDevices() error {

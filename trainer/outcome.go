@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -56,12 +57,23 @@ func (j *Job) finish() (*Outcome, error) {
 		return o, nil
 	}
 	note := j.note(results.EventEnd)
-	note.Parameters = o.Parameters
+	note.Parameters, note.Why = o.Parameters, j.early()
 	if err := j.Book.Note(note); err != nil {
 		return nil, err
 	}
 	j.Ended = true
 	return o, j.save()
+}
+
+// early returns why the job ended before its budget; empty if it did not, or if Epochs ended it.
+func (j *Job) early() string {
+	switch t := j.Timeline; {
+	case !j.Fresh && t.Reached(j.Validation.Loss):
+		return fmt.Sprintf("the validation loss %.4g reached time.stop_loss = %.4g", j.Validation.Loss, t.StopLoss)
+	case t.Stop > 0 && j.Spent <= j.deadline() && (j.Epochs == 0 || j.Epoch < j.Epochs):
+		return fmt.Sprintf("time.stop = %v", t.Stop)
+	}
+	return ""
 }
 
 func (j *Job) outcome() (*Outcome, error) {

@@ -50,7 +50,7 @@ type Note struct {
 	Processes int `json:"processes,omitempty"`
 	// number of images per step after an event that changes it; zero for other events
 	Batch int `json:"batch,omitempty"`
-	// reason why a process was lost or is missing, or why an action was skipped
+	// reason why a process was lost or is missing, why an action was skipped, or why the job ended before its budget
 	Why string `json:"why,omitempty"`
 }
 

@@ -45,7 +45,7 @@ func readReached(text []byte) (Reached, error) {
 	if err := decodePosition(text, &position); err != nil {
 		return Reached{}, err
 	}
-	return Reached{position.Time, position.Past, position.Decisions, position.Over}, nil
+	return Reached{position.Time, position.Past, position.Decisions, len(position.Live), position.Over}, nil
 }
 
 // decodePosition decodes a part of the position.

@@ -32,8 +32,9 @@ type Timeline struct {
 	Budget time.Duration // Time budget of the job, including the part before time.start. Required.
 	// Part of the budget that is already used when the job begins. Zero means none.
 	Start time.Duration
-	// Time at which the job ends before its budget. The learning rate schedule and decisions still follow the budget,
-	// so the job is the first part of the job without this key. Zero means the end of the budget.
+	// Time at which training ends before the budget: the last step ends by this time, and an evaluation follows. The
+	// learning rate schedule and decisions still follow the budget, so the job is the first part of the job without
+	// this key. Zero means the end of the budget.
 	Stop time.Duration `json:",omitempty"`
 	// Validation loss, in nats, at which the job ends: after the first epoch with at most this loss. Zero means that
 	// no loss ends the job.

@@ -217,6 +217,14 @@ func (c LossCurve) First() float64 {
 	return first
 }
 
+// Within returns the curve with only the whole epochs that end within a number of seconds, or the first one.
+func (c LossCurve) Within(seconds float64) LossCurve {
+	for c.epochs > 1 && c.elapsed[c.epochs-1] > seconds {
+		c.epochs--
+	}
+	return c
+}
+
 // Epochs returns the number of whole epochs.
 func (c LossCurve) Epochs() int { return c.epochs }
 

@@ -148,8 +148,9 @@ func (t *trainer) train(ctx context.Context, p *pair, job *config.Job, line live
 		return err
 	}
 	loss := math.Inf(1)
-	for _, c := range p.never.curves {
-		loss = min(loss, c.Last())
+	for k, c := range p.never.curves {
+		p.never.curves[k] = c.Within(budget.Seconds())
+		loss = min(loss, p.never.curves[k].Last())
 	}
 	stop := "time.stop_loss=" + strconv.FormatFloat(loss, 'g', -1, 64)
 	p.own, err = t.training(ctx, append(set, stop), from.own, budget)

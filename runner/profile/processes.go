@@ -33,6 +33,7 @@ type Peer struct {
 	Instructions string
 	Exact        bool
 	Steady       bool
+	Precision    torch.Precision
 }
 
 const (
@@ -62,7 +63,7 @@ func (o Options) processFaults() error {
 func (o Options) measureProcesses(ctx context.Context, env *app.Env, p *clock.Profile, m trainer.MeasureOptions) error {
 	for _, size := range slices.Sorted(slices.Values(o.Processes)) {
 		peer := Peer{Size: size, Threads: p.Made.Threads, Rounds: m.Rounds, Optimizer: m.Optimizer.Rule.String(),
-			Exact: m.Exact, Steady: m.Steady, Instructions: p.Made.Instructions}
+			Exact: m.Exact, Steady: m.Steady, Precision: m.Precision, Instructions: p.Made.Instructions}
 		made, err := measureGroup(ctx, env, peer, m)
 		if err != nil {
 			return fmt.Errorf("measure %d processes: %w", size, err)
@@ -166,7 +167,8 @@ func Join(ctx context.Context, env *app.Env, r io.Reader) error {
 	if err := torch.LimitTo(torch.Instructions(p.Instructions)); err != nil {
 		return err
 	}
-	m := trainer.MeasureOptions{Rounds: p.Rounds, Exact: p.Exact, Steady: p.Steady, Now: env.Now}
+	m := trainer.MeasureOptions{Rounds: p.Rounds, Exact: p.Exact, Steady: p.Steady, Precision: p.Precision,
+		Now: env.Now}
 	if err := m.Optimizer.Rule.UnmarshalText([]byte(p.Optimizer)); err != nil {
 		return failure.Usagef("option \"optimizer\": %w", err)
 	}

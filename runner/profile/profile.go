@@ -43,12 +43,15 @@ type Options struct {
 	Optimizer string
 	Exact     bool // keeps PyTorch's order of operations; false uses the fast path
 	// uses the fast path; if neither Fast nor Exact is set, the first named job file determines this setting
-	Fast    bool
-	Steady  bool   // makes results bit-identical for any number of threads
-	Input   string // shape of an example for networks from the zoo; empty means 3x32x32
-	Classes int    // number of classes for networks from the zoo; zero means their default
-	Only    bool   // measures only the named networks; if false, also a set of small networks
-	Plain   bool   // measures the named networks without deepening and widening them
+	Fast   bool
+	Steady bool // makes results bit-identical for any number of threads
+	// number format of convolutions and linear layers, such as bfloat16; empty means the format of the first named job
+	// or, without jobs, float32
+	Precision string
+	Input     string // shape of an example for networks from the zoo; empty means 3x32x32
+	Classes   int    // number of classes for networks from the zoo; zero means their default
+	Only      bool   // measures only the named networks; if false, also a set of small networks
+	Plain     bool   // measures the named networks without deepening and widening them
 	// number of small networks in which operators are measured, to predict the times of any network; 400 take about two
 	// minutes; zero measures no operators
 	Operators int
@@ -218,6 +221,7 @@ func (o *Options) ofJob(ctx context.Context, env *app.Env, path string, given Op
 		}
 	}
 	o.Optimizer, o.Exact = cmp.Or(o.Optimizer, m.Optimizer), o.Exact || m.Exact && !o.Fast
+	o.Precision = cmp.Or(o.Precision, m.Job.Train.Precision.String())
 	if err := app.Try(ctx, env.Files, m.Network, nil); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -260,6 +264,9 @@ func (o Options) measure(ctx context.Context, env *app.Env, subjects []clock.Sub
 	if err := m.Optimizer.Rule.UnmarshalText([]byte(o.Optimizer)); err != nil {
 		return nil, failure.Usagef("option \"optimizer\": %w", err)
 	}
+	if err := m.Precision.UnmarshalText([]byte(cmp.Or(o.Precision, torch.Single.String()))); err != nil {
+		return nil, failure.Usagef("option \"precision\": %w", err)
+	}
 	m.EnsureDefaults()
 	if err := m.Validate(); err != nil {
 		return nil, failure.With(failure.Usage, err)
@@ -285,6 +292,9 @@ func (o Options) measure(ctx context.Context, env *app.Env, subjects []clock.Sub
 		Torch: runtime.Version, Device: m.Device.String(), Threads: runtime.Threads, Rounds: m.Rounds,
 		Optimizer: m.Optimizer.Rule.String(), Exact: m.Exact, Steady: m.Steady,
 		Instructions: string(torch.ComputesWith())}
+	if m.Precision != torch.Single {
+		made.Precision = m.Precision.String()
+	}
 	p := measured.Profile(o.title(), deviceText(env.Files, m.Device), made)
 	if o.Operators > 0 {
 		if err := measureOperators(ctx, p, subjects, m, o.Operators); err != nil {

@@ -68,6 +68,8 @@ type Made struct {
 	Steady    bool   `json:"steady"`    // results did not depend on the number of threads
 	// vector instructions on the CPU: native or avx2; empty means unknown
 	Instructions string `json:"instructions"`
+	// number format of convolutions and linear layers; absent for float32
+	Precision string `json:"precision,omitempty"`
 }
 
 // Network holds the measured and predicted times of a network at one batch size.
@@ -113,7 +115,7 @@ func NewReport(p *clock.Profile, file string) *Report {
 	r := &Report{File: file, Name: p.Name, Device: p.Device, Networks: []Network{},
 		Step: rateMap(p.Costs.Step), Batch: rateMap(p.Costs.Batch),
 		Made: Made{m.Date, m.Graft, m.Torch, m.Device, m.Threads, m.Rounds, m.Optimizer, m.Exact, m.Steady,
-			m.Instructions},
+			m.Instructions, m.Precision},
 		Decision: Cost{p.Costs.DecisionSeconds, p.Costs.DecisionSpread}, Surgery: Cost{p.Costs.SurgerySeconds,
 			p.Costs.SurgerySpread}, Alone: p.Costs.CommunicationShare, Fitted: p.Fit.Networks,
 		LeftOut:   Misses{Miss(p.Fit.Step), Miss(p.Fit.Batch)},

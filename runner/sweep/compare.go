@@ -78,6 +78,10 @@ func (s *sweep) comparable(path string) error {
 		return fmt.Errorf("compare %s: the job never adapts, because adapt.decider is none; set it to policy, "+
 			"script or another decider", path)
 	}
+	if s.Run.Branch != "" {
+		return fmt.Errorf("compare %s: run.branch is set, but the arms have other deciders than the job, so they "+
+			"cannot start from one run; remove it", path)
+	}
 	if key, why := s.Sweep.Undecided(); key != "" {
 		return fmt.Errorf("compare %s: %s: %s", path, key, why)
 	}

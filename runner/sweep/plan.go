@@ -97,7 +97,7 @@ func (s *sweep) add(path string, o Options, c config.Case, seeds []int64) (*runs
 		}
 	}
 	job.Run.Folder, job.Run.Listen, job.Run.Seed = "", "", s.Run.Seed // each trial has its own folder
-	if err := s.checkSeeds(&job.Job, seeds); err != nil {
+	if err := s.checkSeeds(&job.Job, seeds, o.Resume); err != nil {
 		return nil, err
 	}
 	added := &runs.SweepCase{Shared: job.SharedBySeeds(), Name: c.Name, Set: append([]string{}, c.Set...),
@@ -107,10 +107,13 @@ func (s *sweep) add(path string, o Options, c config.Case, seeds []int64) (*runs
 	return added, nil
 }
 
-// checkSeeds checks the weight file of each seed, and the run from which its trial starts.
-func (s *sweep) checkSeeds(job *config.Job, seeds []int64) error {
+// checkSeeds checks the weight file of each seed and, unless the sweep resumes, the run from which its trial starts.
+func (s *sweep) checkSeeds(job *config.Job, seeds []int64, resumes bool) error {
 	for _, seed := range seeds {
-		err := train.CheckBranch(s.env.Files, job, seed)
+		var err error
+		if !resumes {
+			err = train.CheckBranch(s.env.Files, job, seed)
+		}
 		if job.WeightsBySeed() {
 			err = errors.Join(err, train.CheckWeights(s.env, job, seed))
 		}

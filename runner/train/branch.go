@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -19,54 +20,87 @@ import (
 
 // source is the run from which a job starts, with its key run.branch.
 type source struct {
-	folder string
-	job    *config.Job
-	rows   []trainer.Row
+	folder   string
+	job      *config.Job
+	manifest results.Manifest
+	rows     []trainer.Row // read after the list of kept checkpoints, because the run may still train
+	skipped  []error       // kept checkpoints that cannot be used
 }
 
 // CheckBranch returns an error if a job with the given seed cannot start from the run that its key run.branch names.
 func CheckBranch(fsys files.FS, c *config.Job, seed int64) error {
-	_, err := openSource(fsys, c, seed)
+	_, kept, err := findSource(fsys, c, seed)
+	if kept != nil {
+		err = errors.Join(err, kept.Close())
+	}
 	return err
 }
 
-// openSource reads the run that run.branch names. It returns nil if the key is empty.
-func openSource(fsys files.FS, c *config.Job, seed int64) (*source, error) {
+// findSource reads the run that run.branch names, and opens its newest kept checkpoint at which the two jobs agree. It
+// returns nil if the key is empty, and no checkpoint if they agree at none.
+func findSource(fsys files.FS, c *config.Job, seed int64) (*source, *results.Checkpoint, error) {
 	if c.Run.Branch == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
-	s := &source{folder: c.Run.BranchOf(seed)}
-	if err := s.read(fsys, c.WithSeed(seed)); err != nil {
-		return nil, failure.With(failure.Configuration, fmt.Errorf("run.branch: %w", err))
+	s, own := &source{folder: c.Run.BranchOf(seed)}, c.WithSeed(seed)
+	var kept *results.Checkpoint
+	err := s.read(fsys, own)
+	if err == nil {
+		kept, err = s.newest(fsys, own)
 	}
-	return s, nil
+	if err != nil {
+		return nil, nil, failure.With(failure.Configuration, fmt.Errorf("run.branch: %w", err))
+	}
+	return s, kept, nil
 }
 
 // read reads the run's job, and checks that it differs from the new job only in what a checkpoint allows.
 func (s *source) read(fsys files.FS, c *config.Job) error {
-	if err := runs.MayResume(fsys, s.folder, runs.JobKind); err != nil {
-		return err
-	}
-	m, err := results.ReadManifest(fsys, s.folder)
+	f, err := runs.ReadFolder(fsys, s.folder)
 	if err != nil {
+		return fmt.Errorf("%w; name the run folder of a job", err)
+	}
+	if k, err := f.Kind(); err != nil || k != runs.JobKind {
+		return errors.Join(err, fmt.Errorf("%s is not the run folder of a job; name the folder of a job or of a "+
+			"trial, such as RUN/trials/CASE/seed-{seed}", s.folder))
+	}
+	if s.manifest, err = results.ReadManifest(fsys, s.folder); err != nil {
 		return err
 	}
 	if s.job, err = config.ReadJob(fsys, filepath.Join(s.folder, runs.ResolvedFile), nil); err != nil {
+		return fmt.Errorf("read the job of %s: %w", s.folder, err)
+	}
+	return s.comparable(fsys, c)
+}
+
+// comparable returns an error if a job that branches from the run would not equal the same job from the beginning.
+func (s *source) comparable(fsys files.FS, c *config.Job) error {
+	weights, err := weightsDigest(fsys, c)
+	switch {
+	case err != nil:
 		return err
-	}
-	if s.job.Digest() != m.ConfigSHA256 {
-		return fmt.Errorf("a file that the job of %s read has changed since; start the job without run.branch",
+	case s.job.Digest() != s.manifest.ConfigSHA256:
+		return fmt.Errorf("a file that the job of %s read has changed since; remove run.branch, or restore the file",
 			s.folder)
+	case s.manifest.OtherBudget:
+		return fmt.Errorf("%s continued with another time.budget, so its epochs follow two schedules; remove "+
+			"run.branch", s.folder)
+	case c.Network.Weights == s.job.Network.Weights && weights != s.manifest.WeightsSHA256:
+		return fmt.Errorf("the file network.weights has changed since %s started; remove run.branch, or restore the "+
+			"file", s.folder)
 	}
-	if _, err := c.Ahead(s.job, trainer.Reached{}); err != nil {
-		return fmt.Errorf("the job of %s differs: %w", s.folder, err)
+	if err := c.BranchesFrom(s.job); err != nil {
+		return fmt.Errorf("the job of %s differs: %w; remove run.branch, or undo the change", s.folder, err)
 	}
-	if was, now := s.job.Time.Budget, c.Time.Budget; was != now {
-		return fmt.Errorf("time.budget was %v in %s and is now %v; a branch needs an equal budget, because the "+
-			"learning rate depends on it; use time.stop to end a job early", was, s.folder, now)
+	return nil
+}
+
+// weightsDigest is the digest of a job's file of initial weights; empty without one.
+func weightsDigest(fsys files.FS, c *config.Job) (string, error) {
+	if path := c.InitialWeights().Weights; path != "" {
+		return runs.DigestOf(fsys, path)
 	}
-	s.rows, _, err = trainer.ReadHistory(fsys, s.folder)
-	return err
+	return "", nil
 }
 
 // newest opens the newest kept checkpoint at which the two jobs agree. It returns nil if there is none.
@@ -75,17 +109,23 @@ func (s *source) newest(fsys files.FS, c *config.Job) (*results.Checkpoint, erro
 	if err != nil {
 		return nil, err
 	}
+	if s.rows, _, err = trainer.ReadHistory(fsys, s.folder); err != nil {
+		return nil, err
+	}
 	for _, path := range slices.Backward(paths) {
 		kept, err := results.ReadCheckpoint(fsys, path)
-		if errors.Is(err, fs.ErrNotExist) { // another process has just deleted it
+		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) { // otherwise another process has just deleted it
+				s.skipped = append(s.skipped, err)
+			}
 			continue
 		}
-		if err != nil {
-			return nil, err
+		agrees, err := s.agrees(fsys, c, kept)
+		if agrees {
+			return kept, nil
 		}
-		agrees, err := s.agrees(c, kept)
-		if agrees || err != nil {
-			return kept, err
+		if err != nil {
+			s.skipped = append(s.skipped, err)
 		}
 		if err := kept.Close(); err != nil {
 			return nil, err
@@ -94,17 +134,25 @@ func (s *source) newest(fsys files.FS, c *config.Job) (*results.Checkpoint, erro
 	return nil, nil
 }
 
-// agrees reports whether a job would have the same state at a checkpoint.
-func (s *source) agrees(c *config.Job, kept *results.Checkpoint) (bool, error) {
+// agrees reports whether a job would have the same state at a checkpoint. Changes outside of the timeline belong to the
+// other run only.
+func (s *source) agrees(fsys files.FS, c *config.Job, kept *results.Checkpoint) (bool, error) {
 	reached, err := trainer.ReachedAt(kept)
-	if err != nil {
+	if err != nil || reached.Live > 0 {
 		return false, err
 	}
-	if _, err := c.Ahead(s.job, reached); err != nil {
+	if _, err := c.Ahead(s.job, reached); err != nil || endedBefore(c, s.rows, reached.Time) {
 		return false, nil
 	}
-	ended := func(r trainer.Row) bool { return r.Time <= reached.Time && c.Time.Reached(r.Validation.Loss) }
-	return !slices.ContainsFunc(s.rows, ended), nil
+	err = results.HasRows(fsys, s.folder, kept)
+	return err == nil, err
+}
+
+// endedBefore reports whether a job would have ended by its loss up to a time.
+func endedBefore(c *config.Job, rows []trainer.Row, now time.Duration) bool {
+	return slices.ContainsFunc(rows, func(r trainer.Row) bool {
+		return r.Time <= now && c.Time.Reached(r.Validation.Loss)
+	})
 }
 
 // branch starts a job without a checkpoint from the run that run.branch names: it copies the tables of that run up to
@@ -119,22 +167,25 @@ func (j *job) branch() (*results.Checkpoint, error) {
 			return nil, err
 		}
 	}
-	s, err := openSource(j.env.Files, j.Job, j.Run.Seed)
+	s, kept, err := findSource(j.env.Files, j.Job, j.Run.Seed)
 	if s == nil || err != nil {
 		return nil, err
 	}
-	kept, err := s.newest(j.env.Files, j.Job)
-	if err != nil {
-		return nil, err
+	for _, why := range s.skipped {
+		j.env.Log.Warn("ignoring a kept checkpoint", zap.Error(why))
 	}
 	if kept == nil {
 		j.env.Log.Info("starting from the beginning: the jobs agree at no kept checkpoint",
 			zap.String("branch", s.folder))
 		return nil, nil
 	}
+	if m := j.stored.Manifest(); m.Graft != s.manifest.Graft || m.Revision != s.manifest.Revision {
+		j.env.Log.Warn("another version of graft made the run of run.branch, so the results may differ from a job "+
+			"from the beginning", zap.String("branch", s.folder), zap.String("graft", s.manifest.Graft))
+	}
 	j.env.Log.Info("starting from a kept checkpoint", zap.String("path", kept.Path))
 	j.was = s.job
-	return kept, j.stored.Branch(s.folder, kept)
+	return kept, errors.Join(j.stored.Branch(s.folder, kept), j.stored.NoteBranch(kept.Path))
 }
 
 // startAt returns the job that a kept checkpoint of another run holds.

@@ -58,7 +58,7 @@ func TestBranchesEqualWholeJobs(t *testing.T) {
 	if os.Getenv("GRAFT_LONG") != "" {
 		count = longJobs
 	}
-	branched, early := 0, 0
+	branched := 0
 	for seed := range uint64(count) {
 		folder := t.TempDir()
 		path := drawJob(t, seed, folder)
@@ -74,23 +74,37 @@ func TestBranchesEqualWholeJobs(t *testing.T) {
 		require.NoError(t, err)
 		rows, _, err := trainer.ReadHistory(files.OS{}, source)
 		require.NoError(t, err)
-		set := changed(t, random, job, rows)
-		want := attempt{threads: 1, set: set}.run(t, path, filepath.Join(folder, "whole"))
-		if want.failed != "" {
-			continue
-		}
-		a := attempt{threads: 2, pace: seed, stop: 20 * random.IntN(3), set: append(set, "run.branch="+source)}
-		got := a.run(t, path, filepath.Join(folder, "branch"))
-		branched += got.branched
-		got.stopped, got.branched = false, 0
-		require.Equal(t, want, got, "seed %d, %v", seed, set)
-		if !strings.HasPrefix(kept.table, want.table) && len(want.table) < len(kept.table) {
-			early++
+		for k := range 3 {
+			set := changed(t, random, job, rows)
+			want := attempt{threads: 1, set: set}.run(t, path, filepath.Join(folder, fmt.Sprint("whole", k)))
+			if want.failed != "" {
+				continue
+			}
+			a := attempt{threads: 2, pace: seed, stop: 20 * random.IntN(3), set: append(set, "run.branch="+source)}
+			got := a.run(t, path, filepath.Join(folder, fmt.Sprint("branch", k)))
+			branched += got.branched
+			got.stopped, got.branched = false, 0
+			require.Equal(t, want, got, "seed %d, %v", seed, set)
 		}
 	}
-	require.Greater(t, branched, count/2, "jobs that started from a kept checkpoint")
-	if count == longJobs {
-		require.Positive(t, early)
+	require.Greater(t, branched, count, "jobs that started from a kept checkpoint")
+}
+
+// A branch stops where the same job from the beginning stops, for stops just after each kept checkpoint.
+func TestBranchesStopInTime(t *testing.T) {
+	folder := t.TempDir()
+	source := filepath.Join(folder, "source")
+	run := func(name string, set ...string) string {
+		r, err := train.Run(t.Context(), worktest.Env(files.OS{}), "", with(filepath.Join(folder, name), false, set...))
+		require.NoError(t, err)
+		events, err := os.ReadFile(filepath.Join(folder, name, "events.jsonl"))
+		require.NoError(t, err)
+		return r.Outcome.Digest + string(events)
+	}
+	run("source", "checkpoint.keep_every=10ms")
+	for ms := 20; ms < 150; ms += 7 {
+		stop := fmt.Sprintf("time.stop=%dms", ms)
+		require.Equal(t, run(fmt.Sprint("w", ms), stop), run(fmt.Sprint("b", ms), stop, "run.branch="+source), stop)
 	}
 }
 
@@ -109,11 +123,16 @@ func TestBranchesOfOtherJobs(t *testing.T) {
 		set  []string
 		says string
 	}{
-		"a key":     {[]string{"optimizer.lr=0.5"}, "optimizer.lr was 0.01 and is now 0.5"},
-		"the seed":  {[]string{"run.seed=2"}, "run.seed was 1 and is now 2"},
-		"a budget":  {[]string{"time.budget=200ms"}, "time.budget was 150ms"},
-		"no run":    {[]string{"run.branch=" + filepath.Join(folder, "none")}, "run.branch: "},
-		"two seeds": {[]string{"run.branch=" + folder + "/{seed}/run"}, "only in the name of the folder"},
+		"the best network": {[]string{"train.keep_best=true"}, "train.keep_best was false and is now true"},
+		"failed actions":   {[]string{"adapt.on_error=stop"}, "adapt.on_error was \"skip\" and is now \"stop\""},
+		"processes":        {[]string{"parallel.on=true"}, "parallel.on is true"},
+		"its own folder":   {[]string{"run.branch=" + filepath.Join(folder, "refused")}, "the run folder of this job"},
+		"a folder":         {[]string{"run.branch=" + folder}, "is not the run folder of a job"},
+		"a key":            {[]string{"optimizer.lr=0.5"}, "optimizer.lr was 0.01 and is now 0.5"},
+		"the seed":         {[]string{"run.seed=2"}, "run.seed was 1 and is now 2"},
+		"a budget":         {[]string{"time.budget=200ms"}, `time.budget was "150ms" and is now "200ms"`},
+		"no run":           {[]string{"run.branch=" + filepath.Join(folder, "none")}, "run.branch: "},
+		"two seeds":        {[]string{"run.branch=" + folder + "/{seed}/run"}, "only in the name of the folder"},
 	} {
 		err := run("refused", append([]string{from}, c.set...)...)
 		require.ErrorContains(t, err, c.says, name)
@@ -123,16 +142,69 @@ func TestBranchesOfOtherJobs(t *testing.T) {
 	kept, err := results.KeptCheckpoints(files.OS{}, source)
 	require.NoError(t, err)
 	require.Len(t, kept, 4)
+	began := func(name string, set ...string) string {
+		require.NoError(t, run(name, append(set, from)...))
+		m, err := results.ReadManifest(files.OS{}, filepath.Join(folder, name))
+		require.NoError(t, err)
+		return m.Branch
+	}
+	require.Equal(t, kept[3], began("newest"))
+	require.NoError(t, os.WriteFile(kept[3], []byte("torn"), 0o600))
+	require.Equal(t, kept[2], began("older"), "a damaged checkpoint is left out")
+	require.Equal(t, kept[1], began("earlier", "time.stop=80ms"))
 	table := filepath.Join(source, "epochs.csv")
 	text, err := os.ReadFile(table)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(table, []byte(strings.Replace(string(text), "\n0,", "\n00,", 1)), 0o600))
-	require.ErrorContains(t, run("torn", from), "the rows before the checkpoint have changed")
+	require.Empty(t, began("torn"), "no checkpoint has the rows of the table")
 	require.NoError(t, os.WriteFile(table, text, 0o600))
-	require.NoError(t, os.WriteFile(kept[3], text, 0o600))
-	require.ErrorIs(t, run("damaged", from), results.ErrDamaged)
 	require.NoError(t, results.RemoveKept(files.OS{}, source))
-	require.NoError(t, run("beginning", from), "a job without a common checkpoint starts from the beginning")
+	require.Empty(t, began("beginning"), "a job without a common checkpoint starts from the beginning")
+}
+
+// A run whose weights file has changed, or that continued with another budget, has no branches.
+func TestBranchesOfRunsWithAnotherPast(t *testing.T) {
+	folder := t.TempDir()
+	run := func(name string, resume bool, set ...string) error {
+		o := with(filepath.Join(folder, name), resume, set...)
+		_, err := train.Run(t.Context(), worktest.Env(files.OS{}), "", o)
+		return err
+	}
+	require.NoError(t, run("first", false))
+	weights := filepath.Join(folder, "w.safetensors")
+	copyFile := func(from string) {
+		text, err := os.ReadFile(from)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(weights, text, 0o600))
+	}
+	copyFile(filepath.Join(folder, "first", app.WeightsFile))
+	given := []string{"network.file=" + filepath.Join(folder, "first", app.NetworkFile), "network.weights=" + weights,
+		"adapt.actions=[\"none\"]", "checkpoint.keep_every=30ms"}
+	require.NoError(t, run("source", false, given...))
+	branch := append(slices.Clone(given), "run.branch="+filepath.Join(folder, "source"))
+	require.NoError(t, run("same", false, branch...))
+	copyFile(filepath.Join(folder, "source", app.WeightsFile))
+	require.ErrorContains(t, run("changed", false, branch...), "file network.weights has changed since")
+
+	source := filepath.Join(folder, "resumed")
+	stoppedAfterDecision(t, source)
+	longer := append(slices.Clone(long), "checkpoint.keep_every=10ms")
+	require.NoError(t, run("resumed", true, longer...))
+	require.ErrorContains(t, run("other", false, append(longer, "run.branch="+source)...), "another time.budget")
+}
+
+// A resumed job is refused if its new stop lies in its past.
+func TestResumeWithStopsInThePast(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "run")
+	stoppedAfterDecision(t, folder)
+	for set, says := range map[string]string{
+		"time.stop=40ms":      "time.stop must be after time",
+		"time.stop_loss=1000": "would have ended the job before time",
+	} {
+		o := with(folder, true, append(slices.Clone(short), set)...)
+		_, err := train.Run(t.Context(), worktest.Env(files.OS{}), "", o)
+		require.ErrorContains(t, err, says)
+	}
 }
 
 // A run that continues with another configuration keeps only checkpoints of that configuration.
@@ -143,7 +215,8 @@ func TestBranchesOfChangedRuns(t *testing.T) {
 	before, err := results.KeptCheckpoints(files.OS{}, source)
 	require.NoError(t, err)
 	require.NotEmpty(t, before)
-	resumed := with(source, true, append(slices.Clone(long), keep)...)
+	longer := []string{short[0], short[1], short[2], short[3][:len(short[3])-1] + `, {at = "110ms", change = "up"}]`}
+	resumed := with(source, true, append(slices.Clone(longer), keep)...)
 	_, err = train.Run(t.Context(), worktest.Env(files.OS{}), "", resumed)
 	require.NoError(t, err)
 	after, err := results.KeptCheckpoints(files.OS{}, source)
@@ -151,7 +224,7 @@ func TestBranchesOfChangedRuns(t *testing.T) {
 	require.NotContains(t, after, before[0])
 	env := worktest.Env(files.OS{})
 	branched := branches(env)
-	later := append(slices.Clone(long), "time.stop=150ms", "run.branch="+source)
+	later := append(slices.Clone(longer), "time.stop=110ms", "run.branch="+source)
 	_, err = train.Run(t.Context(), env, "", with(filepath.Join(t.TempDir(), "branch"), false, later...))
 	require.NoError(t, err)
 	require.Equal(t, 1, branched())

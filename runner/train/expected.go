@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -26,16 +27,21 @@ func Expected(ctx context.Context, env *app.Env, c *config.Job, e config.Expecte
 		if len(e.Spans) == 1 {
 			break // the total says the same
 		}
-		until := c.Time.Budget
+		end := cmp.Or(c.Time.Stop, c.Time.Budget)
+		until := end
 		if k+1 < len(e.Spans) {
-			until = e.Spans[k+1].From
+			until = min(end, e.Spans[k+1].From)
 		}
-		if k > 0 && s.Steps == 0 && s.From == until {
+		if k > 0 && s.Steps == 0 && s.From >= until {
 			continue
 		}
 		lines = append(lines, spanText(s, until, k, events))
 	}
-	total := fmt.Sprintf("expected: %s, %s", words.Plural(e.Epochs(), "epoch"), words.Plural(e.Steps(), "step"))
+	most := ""
+	if c.Time.StopLoss > 0 {
+		most = "at most "
+	}
+	total := fmt.Sprintf("expected: %s%s, %s", most, words.Plural(e.Epochs(), "epoch"), words.Plural(e.Steps(), "step"))
 	if n := e.Spans[0].Decisions; len(e.Spans) == 1 && n > 0 {
 		total += ", " + words.Plural(n, "decision")
 	}

@@ -3,6 +3,7 @@ package train
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"graft/config"
 	"graft/dataset"
@@ -17,9 +18,13 @@ import (
 // open makes the run folder, or opens it and finds the last checkpoint.
 func (j *job) open(data *dataset.Set, device torch.Device) (*trainer.SavedJob, error) {
 	var err error
-	if j.o.Resume {
+	switch {
+	case j.o.Resume:
 		j.stored, err = results.Open(j.env.Files, j.folder)
-	} else {
+	case j.Run.Branch != "" && filepath.Clean(j.folder) == filepath.Clean(j.Run.BranchOf(j.Run.Seed)):
+		err = failure.With(failure.Configuration, fmt.Errorf("run.branch is the run folder of this job, %s; choose "+
+			"another folder for the job", j.folder))
+	default:
 		j.stored, err = j.create(data)
 	}
 	if err != nil {
@@ -45,7 +50,18 @@ func (j *job) open(data *dataset.Set, device torch.Device) (*trainer.SavedJob, e
 	if err == nil && (j.o.Resume || kept != nil) {
 		err = j.energy.resume(last == nil)
 	}
+	if err == nil && j.o.Resume {
+		err = j.forgetLater(last)
+	}
 	return last, err
+}
+
+// forgetLater deletes the kept checkpoints after the last checkpoint, whose rows are gone.
+func (j *job) forgetLater(last *trainer.SavedJob) error {
+	if last == nil {
+		return results.RemoveKept(j.env.Files, j.folder)
+	}
+	return trainer.ForgetKept(j.env.Files, j.folder, last.Time)
 }
 
 // last returns the job at its last checkpoint, or at a kept checkpoint of another run. It returns nil for a new job.
@@ -67,7 +83,7 @@ func (j *job) openTables(device torch.Device) error {
 	}
 	j.runLog.Open(j.stored)
 	err = j.openEnergy(device)
-	j.record = &recorder{Folder: folder, fsys: j.env.Files, energy: j.energy}
+	j.record = &recorder{Folder: folder, fsys: j.env.Files, energy: j.energy, stop: j.Time.Stop}
 	return err
 }
 
@@ -87,12 +103,25 @@ func (j *job) same() error {
 			return err
 		}
 		if j.accepted, why = j.Ahead(was, reached); why == nil {
+			why = j.notEnded(reached)
+		}
+		if why == nil {
 			j.was, j.changed = was, true
 			return nil
 		}
 	}
 	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the job has changed since the run started: %w; "+
 		"restore the configuration, or start a new run with option \"folder\"", j.folder, why))
+}
+
+// notEnded returns an error if time.stop_loss would have ended the job before the point that it has reached.
+func (j *job) notEnded(r trainer.Reached) error {
+	rows, _, err := trainer.ReadHistory(j.env.Files, j.folder)
+	if err == nil && endedBefore(j.Job, rows, r.Time) {
+		err = fmt.Errorf("time.stop_loss = %v would have ended the job before time %v, which it has reached",
+			j.Time.StopLoss, r.Time)
+	}
+	return err
 }
 
 // adopt records that the run continues with another configuration, once a checkpoint has it. Kept checkpoints belong to
@@ -107,13 +136,18 @@ func (j *job) adopt() error {
 	for _, what := range j.accepted {
 		j.env.Log.Info("configuration change accepted: " + what)
 	}
-	return j.stored.Reconfigure(j.Text(), j.Resolved(), j.Digest())
+	otherBudget := j.was != nil && j.was.Time.Budget != j.Time.Budget
+	return j.stored.Reconfigure(j.Text(), j.Resolved(), j.Digest(), otherBudget)
 }
 
 func (j *job) create(data *dataset.Set) (*results.Run, error) {
+	weights, err := weightsDigest(j.env.Files, j.Job)
+	if err != nil {
+		return nil, err
+	}
 	return j.env.CreateRun(j.folder, runs.JobKind,
 		results.CreateOptions{Force: j.o.Force, Config: j.Text(), Resolved: j.Resolved()},
 		results.Manifest{Seed: uint64(j.Run.Seed),
 			Device: j.Run.Device, Profile: j.Time.Profile, ConfigSHA256: j.Digest(), DatasetSHA256: data.Digest,
-			Network: j.NetworkName()})
+			WeightsSHA256: weights, Network: j.NetworkName()})
 }

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,6 +22,7 @@ type recorder struct {
 	curves   *jobCurves // nil without TensorBoard
 	energy   *energy    // nil measures nothing
 	track    *results.Tracker
+	stop     time.Duration // time.stop; zero for none
 	rows     []trainer.Row
 	notes    []trainer.Note
 }
@@ -74,5 +76,5 @@ func (r *recorder) check() error {
 func (r *recorder) watch(p trainer.Progress) {
 	r.monitor.Watch(p)
 	r.progress.watch(p)
-	r.track.Note(p.Time.Seconds(), p.Budget.Seconds())
+	r.track.Note(p.Time.Seconds(), cmp.Or(r.stop, p.Budget).Seconds())
 }

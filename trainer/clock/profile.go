@@ -10,6 +10,7 @@ import (
 	"graft/internal/validate"
 	"graft/model"
 	"graft/net2net"
+	"graft/torch"
 	"graft/trainer/operators"
 )
 
@@ -64,7 +65,12 @@ type Provenance struct {
 	Optimizer    string // update rule of the measured steps, such as adam; empty means unknown
 	Exact        bool   // uses PyTorch's order of operations; false means the fast path
 	Steady       bool   // measured steady steps, whose results do not depend on the number of threads
+	// number format of convolutions and linear layers; empty means float32
+	Precision string
 }
+
+// NumberFormat returns the number format of the measured steps.
+func (m Provenance) NumberFormat() string { return cmp.Or(m.Precision, torch.Single.String()) }
 
 // InsideProgram is the device name in profiles that were measured inside an external training program.
 const InsideProgram = "program"
