@@ -17,16 +17,43 @@ import (
 func (j *Job) Warnings() []string {
 	drawn := j.MayMakeAnyNetwork() && mayWiden(j.Adapt.Kinds)
 	scripted := j.Adapt.rehearsed() && widens(j.Adapt.Actions)
-	return slices.Concat(j.missingData(), j.shortBudget(), j.fewEpochs(), j.freeWidth(drawn || scripted),
-		j.lateDecisions(), j.unasked(), j.blindBatch(), j.uncertainGrowth(j.Adapt.Decider != DecideNone),
-		j.computedProfile(), j.otherConditions(), j.idleDevices())
+	return slices.Concat(j.missingData(), j.unusedKeys(), j.shortBudget(), j.fewEpochs(),
+		j.freeWidth(drawn || scripted), j.lateDecisions(), j.unasked(), j.blindBatch(),
+		j.uncertainGrowth(j.Adapt.Decider != DecideNone), j.computedProfile(), j.otherConditions(),
+		j.idleDevices())
 }
 
 // Warnings lists probable mistakes in a valid file, one sentence each.
 func (m *Simulation) Warnings() []string {
 	o := m.Simulate
-	return slices.Concat(m.missingData(), m.freeWidth(widens(o.Actions) || len(o.Actions) == 0 && mayWiden(o.Kinds)),
-		m.lateGrown(), m.uncertainGrowth(true), m.computedProfile(), m.otherConditions())
+	return slices.Concat(m.missingData(), m.unusedKeys(),
+		m.freeWidth(widens(o.Actions) || len(o.Actions) == 0 && mayWiden(o.Kinds)), m.lateGrown(),
+		m.uncertainGrowth(true), m.computedProfile(), m.otherConditions())
+}
+
+// unusedKeys warns of keys that the job's rules do not use.
+func (j *Job) unusedKeys() (list []string) {
+	if j.Program.On() {
+		return nil
+	}
+	o := j.Options()
+	for _, s := range []struct {
+		name, rule string
+		keys       []string
+	}{
+		{"optimizer", o.Optimizer.Rule.String(), o.Optimizer.Unused()},
+		{"schedule", string(o.Schedule.Rule), o.Schedule.Unused()},
+	} {
+		for _, key := range s.keys {
+			why, remedy := fmt.Sprintf("%s.rule is %q", s.name, s.rule), "change the rule"
+			if key == "dampening" && o.Optimizer.Rule == torch.SGD {
+				why, remedy = "optimizer.momentum is 0", "set optimizer.momentum"
+			}
+			list = append(list, fmt.Sprintf("%[1]s.%[2]s has no effect, because %[3]s; remove %[1]s.%[2]s, or %[4]s",
+				s.name, key, why, remedy))
+		}
+	}
+	return list
 }
 
 // unasked warns of decisions that never happen.

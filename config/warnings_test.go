@@ -88,6 +88,47 @@ func TestBlindBatchesAreWarnedOf(t *testing.T) {
 	}
 }
 
+// A job gets a warning about each key that its optimizer or its schedule does not use.
+func TestUnusedKeysAreWarnedOf(t *testing.T) {
+	const because = ` has no effect, because optimizer.rule is "adam"; remove optimizer.`
+	for name, tc := range map[string]struct {
+		set  []string
+		says []string
+	}{
+		"defaults": {[]string{"optimizer.beta1=0.9", "optimizer.eps=1e-8", "schedule.every=10"}, nil},
+		"momentum of Adam": {[]string{"optimizer.momentum=0.9", "optimizer.dampening=0.1"},
+			[]string{"optimizer.momentum" + because + "momentum, or change the rule",
+				"optimizer.dampening" + because + "dampening, or change the rule"}},
+		"Nesterov's momentum of Adam": {[]string{"optimizer.momentum=0.9", "optimizer.nesterov=true"},
+			[]string{"optimizer.momentum has no effect", "optimizer.nesterov has no effect"}},
+		"moments of SGD": {[]string{"optimizer.rule=sgd", "optimizer.beta1=0.8", "optimizer.beta2=0.9",
+			"optimizer.eps=1e-4"}, []string{"optimizer.beta1 has", "optimizer.beta2 has", "optimizer.eps has"}},
+		"momentum of SGD": {[]string{"optimizer.rule=sgd", "optimizer.momentum=0.9", "optimizer.dampening=0.1"}, nil},
+		"dampening of no momentum": {[]string{"optimizer.rule=sgd", "optimizer.dampening=0.1"},
+			[]string{"optimizer.dampening has no effect, because optimizer.momentum is 0; " +
+				"remove optimizer.dampening, or set optimizer.momentum"}},
+		"decay of a cosine": {[]string{"schedule.decay=0.5", "schedule.every=3"},
+			[]string{`schedule.decay has no effect, because schedule.rule is "cosine"`, "schedule.every has no"}},
+		"decay in steps":         {[]string{"schedule.rule=step", "schedule.decay=0.5", "schedule.every=3"}, nil},
+		"decay after each epoch": {[]string{"schedule.rule=exponential", "schedule.decay=0.5"}, nil},
+	} {
+		warnings := must(parseJob("a.toml", "", tc.set...)).Warnings()
+		require.Len(t, warnings, len(tc.says), "%s: %v", name, warnings)
+		for k, text := range tc.says {
+			assert.Contains(t, warnings[k], text, name)
+		}
+	}
+	assert.Empty(t, must(ReadJob(files.OS{}, writeResolved(t), nil)).Warnings(), "a file with every key")
+	assert.Len(t, must(readScenario(t, aScenario, "optimizer.momentum=0.9")).Warnings(), 1)
+}
+
+// writeResolved writes a job file that has every key.
+func writeResolved(t *testing.T) string {
+	path := filepath.Join(t.TempDir(), "job.toml")
+	require.NoError(t, os.WriteFile(path, []byte(must(parseJob("a.toml", "")).Resolved()), 0o600))
+	return path
+}
+
 // A job gets a warning if its timeline gives devices that no process uses.
 func TestIdleDevicesAreWarnedOf(t *testing.T) {
 	const wall, up = "time.clock=wall", `time.events=[{at="1s", change="up", devices=4}]`

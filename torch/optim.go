@@ -99,6 +99,27 @@ func (o OptimizerOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
+// Unused lists the keys of the options that differ from their defaults, but that the rule does not use.
+func (o OptimizerOptions) Unused() (keys []string) {
+	o.EnsureDefaults()
+	var defaults OptimizerOptions
+	defaults.EnsureDefaults()
+	sgd := o.Rule == SGD
+	for _, k := range []struct {
+		key          string
+		used, differ bool
+	}{
+		{"beta1", !sgd, o.Beta1 != defaults.Beta1}, {"beta2", !sgd, o.Beta2 != defaults.Beta2},
+		{"eps", !sgd, o.Eps != defaults.Eps}, {"momentum", sgd, o.Momentum != 0},
+		{"dampening", sgd && o.Momentum != 0, o.Dampening != 0}, {"nesterov", sgd, o.Nesterov},
+	} {
+		if k.differ && !k.used {
+			keys = append(keys, k.key)
+		}
+	}
+	return keys
+}
+
 func (o OptimizerOptions) code(params int) C.graft_group {
 	return C.graft_group{kind: C.int32_t(o.Rule), nparams: C.int32_t(params), nesterov: C.int32_t(flag(o.Nesterov)),
 		fused: C.int32_t(flag(o.Fused)), lr: C.double(o.LR), beta1: C.double(o.Beta1), beta2: C.double(o.Beta2),

@@ -99,6 +99,20 @@ func (s Schedule) Validate() error {
 	return errors.Join(faults...)
 }
 
+// Unused lists the keys of the schedule that differ from their defaults, but that the rule does not use.
+func (s Schedule) Unused() (keys []string) {
+	defaults := Schedule{Rule: s.Rule}
+	s.EnsureDefaults()
+	defaults.EnsureDefaults()
+	if s.Decay != defaults.Decay && s.Rule != Exponential && s.Rule != StepDown {
+		keys = append(keys, "decay")
+	}
+	if s.Every != defaults.Every && s.Rule != StepDown {
+		keys = append(keys, "every")
+	}
+	return keys
+}
+
 // Moment is the position of a step in the schedule.
 type Moment struct {
 	Epochs int   // number of whole epochs since the schedule began
