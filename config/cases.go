@@ -189,6 +189,9 @@ func GridCases(sweeps []string) ([]Case, error) {
 		case len(cases)*len(values) > mostCases:
 			return nil, fmt.Errorf("option sweep %s: %w", key, tooManyCases(len(cases)*len(values)))
 		}
+		if a, b, same := sameValues(key, values); same {
+			return nil, fmt.Errorf("option sweep %s: %s and %s are the same value; list each value once", sweep, a, b)
+		}
 		seen[key] = true
 		var next []Case
 		for _, c := range cases {
@@ -200,6 +203,24 @@ func GridCases(sweeps []string) ([]Case, error) {
 		cases = next
 	}
 	return cases, nil
+}
+
+// sameValues finds two spellings of one value of a key, such as 60 and "1m".
+func sameValues(key string, values []string) (first, second string, found bool) {
+	spelled := map[string]string{}
+	for _, v := range values {
+		f := SweepKind.New()
+		r, err := dialect.Read(decode.NewDocument("", nil), []string{key + "=" + v}, f)
+		if err != nil || r.Failed() {
+			continue // reported with the case
+		}
+		text := dialect.Resolved(f)
+		if was, ok := spelled[text]; ok {
+			return was, v, true
+		}
+		spelled[text] = v
+	}
+	return "", "", false
 }
 
 // CombineCases returns the product of named cases and combinations of values: each case with each combination.

@@ -41,6 +41,14 @@ func TestGridCases(t *testing.T) {
 		_, err := GridCases([]string{sweep})
 		require.Error(t, err, sweep)
 	}
+	for _, sweep := range []string{"optimizer.lr=0.1,0.10", "time.budget=60,1m", `optimizer.rule=sgd,"sgd"`,
+		`adapt.actions=["deepen:conv1", "none"],[ 'deepen:conv1','none' ]`,
+		`adapt.actions=["widen:a:8"],["widen:a:08"]`} {
+		_, err := GridCases([]string{sweep})
+		require.ErrorContains(t, err, "are the same value; list each value once", sweep)
+	}
+	_, err = GridCases([]string{"optimizer.lr=0.1,0.2", "time.budget=60,wrong,worse", "no.key=1,1.0"})
+	require.NoError(t, err, "faults are reported with the cases")
 	_, err = GridCases([]string{"a=1", "a=2"})
 	require.ErrorContains(t, err, "duplicate key")
 }
