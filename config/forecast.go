@@ -68,8 +68,37 @@ func (j *Job) lateText(l lateEvent, remedy string) string {
 	if l.at+1 < len(t.Events) {
 		until = fmt.Sprintf("the next change at %v", t.Events[l.at+1].At)
 	}
-	return fmt.Sprintf("only %d of %s after the up event at %v fit before %s; move the event earlier, %s",
-		l.fits, words.Plural(l.wanted, "decision"), t.Events[l.at].At, until, remedy)
+	return fmt.Sprintf("%s after the up event at %v fit before %s; move the event earlier, %s",
+		fewOf(l.fits, l.wanted), t.Events[l.at].At, until, remedy)
+}
+
+// fewOf says that too few of the wanted decisions fit; a plural verb follows.
+func fewOf(fits, wanted int) string {
+	if fits == 0 {
+		return "no decisions"
+	}
+	return fmt.Sprintf("only %d of %s", fits, words.Plural(wanted, "decision"))
+}
+
+// missedEvents warns of events that the job never reaches. Up events of a job with a decider are late decisions.
+func (j *Job) missedEvents() (warnings []string) {
+	e, known := j.Expected()
+	if !known {
+		return nil
+	}
+	decides := j.Adapt.Decider != DecideNone && j.Adapt.Kind().Name == trainer.WhenDevices
+	for _, event := range j.Options().Timeline.Missed(e.Spans) {
+		if event.Change == trainer.Up && decides {
+			continue
+		}
+		why := fmt.Sprintf("too little of the %v budget is left then for a training step", j.Time.Budget)
+		if n := j.Train.Epochs; n > 0 && e.Epochs()+j.InitialWeights().Epochs >= n {
+			why = fmt.Sprintf("the job ends after %s (train.epochs)", words.Plural(n, "epoch"))
+		}
+		warnings = append(warnings, fmt.Sprintf("time.events: the %s event at %v is never reached, because %s; "+
+			"move it earlier, or remove it", event.Change, event.At, why))
+	}
+	return warnings
 }
 
 // lateDecisions warns of ups that leave too little time for all their decisions.

@@ -18,9 +18,9 @@ func (j *Job) Warnings() []string {
 	drawn := j.MayMakeAnyNetwork() && mayWiden(j.Adapt.Kinds)
 	scripted := j.Adapt.rehearsed() && widens(j.Adapt.Actions)
 	return slices.Concat(j.missingData(), j.unusedKeys(), j.shortBudget(), j.fewEpochs(),
-		j.freeWidth(drawn || scripted), j.lateDecisions(), j.unasked(), j.blindBatch(),
-		j.uncertainGrowth(j.Adapt.Decider != DecideNone), j.computedProfile(), j.otherConditions(),
-		j.idleDevices())
+		j.freeWidth(drawn || scripted), j.lateDecisions(), j.missedEvents(), j.unasked(), j.noTrials(),
+		j.blindBatch(), j.uncertainGrowth(j.Adapt.Decider != DecideNone), j.computedProfile(),
+		j.otherConditions(), j.idleDevices())
 }
 
 // Warnings lists probable mistakes in a valid file, one sentence each.

@@ -157,6 +157,63 @@ func TestIdleDevicesAreWarnedOf(t *testing.T) {
 	}
 }
 
+// A job gets a warning about each event that it never reaches.
+func TestMissedEventsAreWarnedOf(t *testing.T) {
+	const last = `time.events=[{at="1s", change="up"}, {at="60s", change="down"}]`
+	for name, tc := range map[string]struct {
+		set  []string
+		says string
+	}{
+		"reached": {[]string{`time.events=[{at="1s", change="up"}, {at="40s", change="down"}]`}, ""},
+		"at the end": {[]string{last}, "time.events: the down event at 1m0s is never reached, because too little of " +
+			"the 1m0s budget is left then for a training step; move it earlier, or remove it"},
+		"after the last epoch": {[]string{`time.events=[{at="55s", change="down"}]`, "train.epochs=3"},
+			"the down event at 55s is never reached, because the job ends after 3 epochs (train.epochs); move"},
+		"after the stop": {[]string{last, "time.stop=40s"}, ""},
+		"the wall clock": {[]string{last, "time.clock=wall"}, ""},
+		"up without decisions": {[]string{`time.events=[{at="60s", change="up", devices=2}]`},
+			"the up event at 1m0s is never reached"},
+		"up with decisions": {[]string{`time.events=[{at="60s", change="up"}]`, "adapt.decider=random",
+			"time.profile=round-gpu"}, "after the up event at 1m0s"},
+	} {
+		warnings := must(parseJob("a.toml", "", tc.set...)).Warnings()
+		if tc.says == "" {
+			assert.Empty(t, warnings, name)
+			continue
+		}
+		require.Len(t, warnings, 1, "%s: %v", name, warnings)
+		assert.Contains(t, warnings[0], tc.says, name)
+	}
+}
+
+// A job gets a warning if its decider cannot make a trial.
+func TestTrialsThatDoNotFitAreWarnedOf(t *testing.T) {
+	const trials, up = "adapt.decider=trials", `time.events=[{at="30s", change="up"}]`
+	for name, tc := range map[string]struct {
+		set  []string
+		says string
+	}{
+		"trials that fit": {[]string{up}, ""},
+		"long trials": {[]string{up, "adapt.trial_steps=100000"}, "adapt.trial_steps: the network never changes, " +
+			"because a trial of 100000 steps and the evaluations after it take"},
+		"a late decision": {[]string{"adapt.when=share", "adapt.at=[0.995]",
+			"adapt.trial_steps=5000"}, "but only 300ms of the budget is left at the first decision"},
+		"few images": {[]string{up, "train.batch=64", "data.synthetic.train=50"},
+			"because trials need a full batch, but train.batch is 64 and there are 45 training images"},
+		"the wall clock":   {[]string{up, "adapt.trial_steps=100000", "time.clock=wall", "time.profile="}, ""},
+		"times of a curve": {[]string{"adapt.when=plateau", "adapt.trial_steps=100000"}, ""},
+		"another decider":  {[]string{"adapt.decider=random", up, "data.synthetic.train=50"}, ""},
+	} {
+		warnings := must(parseJob("a.toml", "", append([]string{trials, "time.profile=round-gpu"}, tc.set...)...)).
+			Warnings()
+		if tc.says == "" {
+			assert.Empty(t, warnings, name)
+			continue
+		}
+		assert.Contains(t, strings.Join(warnings, "\n"), tc.says, name)
+	}
+}
+
 // A job gets a warning if its script has more actions than the job has decisions.
 func TestActionsThatNobodyAsksForAreWarnedOf(t *testing.T) {
 	const script, two, up = "adapt.decider=script", `adapt.actions=["deepen:conv1", "none"]`,

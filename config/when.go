@@ -1,8 +1,11 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
+	"graft/decider"
 	"graft/internal/words"
 	"graft/model"
 	"graft/net2net"
@@ -61,8 +64,8 @@ func (j *Job) lateMoment(first, grown *model.Network, wanted int, remedy string)
 	if j.Time.Stop > 0 {
 		end, remedy = fmt.Sprintf("time.stop = %v", j.Time.Stop), "or stop later"
 	}
-	return fmt.Sprintf("only %d of %s fit before %s; decision %d is due at %v; decide earlier, %s", fits,
-		words.Plural(wanted, "decision"), end, fits+1, moments[fits], remedy)
+	return fmt.Sprintf("%s fit before %s; decision %d is due at %v; decide earlier, %s", fewOf(fits, wanted), end,
+		fits+1, moments[fits], remedy)
 }
 
 // whenKey is the key that sets the times of decisions.
@@ -71,6 +74,47 @@ func (j *Job) whenKey() string {
 		return "adapt.interval"
 	}
 	return "adapt.at"
+}
+
+// firstDecision returns the first event at which the decider is asked, or an event without a change for another time.
+// It returns false if the time depends on training, or if there is no decision.
+func (j *Job) firstDecision() (at trainer.Event, known bool) {
+	o := j.Options()
+	if o.Adapt.Kind().Name != trainer.WhenDevices {
+		moments := o.Moments()
+		if len(moments) == 0 {
+			return at, false
+		}
+		return trainer.Event{At: moments[0]}, true
+	}
+	up := slices.IndexFunc(o.Timeline.Events, func(e trainer.Event) bool { return e.Change == trainer.Up })
+	if up < 0 {
+		return at, false
+	}
+	return o.Timeline.Events[up], true
+}
+
+// noTrials warns if no trial of the decider fits into the rest of the budget, so that the network never changes.
+func (j *Job) noTrials() []string {
+	first, known := j.firstDecision()
+	f, charged := j.expectation()
+	if j.Adapt.Decider != decideTrials || !known || !charged {
+		return nil
+	}
+	if f.Training < f.Options.Batch {
+		return []string{fmt.Sprintf("adapt.decider: the network never changes, because trials need a full batch, but "+
+			"train.batch is %d and there are %s; lower train.batch", f.Options.Batch,
+			words.Plural(f.Training, "training image"))}
+	}
+	steps := cmp.Or(j.Adapt.TrialSteps, decider.DefaultTrialSteps)
+	took, known := f.Trial(steps, f.Timeline.DevicesAt(first.At))
+	left := j.Time.Budget - max(first.At, j.Time.Start)
+	if !known || took <= left {
+		return nil
+	}
+	return []string{fmt.Sprintf("adapt.trial_steps: the network never changes, because a trial of %s and the "+
+		"evaluations after it take %v, but only %v of the budget is left at the first decision; lower "+
+		"adapt.trial_steps, raise time.budget, or decide earlier", words.Plural(steps, "step"), wholeUp(took), left)}
 }
 
 // unusedActions warns of a script with more actions than decisions, for times that are known in advance or bounded.

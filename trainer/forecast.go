@@ -38,6 +38,7 @@ type Span struct {
 	Batches   int64         // evaluation batches
 	Decisions int           // decisions that follow the change, or happen in the span; see Adapt.When
 	Work      []Work        // steps and evaluation batches by network, in the order of their use
+	Missed    bool          // the job ends before the event that begins the span
 }
 
 // Work is the expected work with one network.
@@ -113,6 +114,24 @@ func (f Forecast) Least() (time.Duration, bool) {
 	return r.cost(r.Options.stepWork(r.network, r.batch(), r.devices)) + r.evaluation(), true
 }
 
+// Trial returns the time that must be left in the budget for a trial of the decider with some steps: the steps, the
+// evaluation after them and, unless Overrun is set, the last evaluation of the job. It returns false if this time is
+// unknown.
+func (f Forecast) Trial(steps, devices int) (time.Duration, bool) {
+	r := f.begin()
+	if r.unknown {
+		return 0, false
+	}
+	r.devices = devices
+	work := r.Options.stepWork(r.network, r.batch(), devices)
+	work.Count = steps
+	evaluations := 2
+	if r.Options.Overrun {
+		evaluations = 1
+	}
+	return r.cost(work) + time.Duration(evaluations)*r.evaluation(), true
+}
+
 // use continues with a network, if the profile has its costs.
 func (r *forecast) use(n *model.Network) {
 	r.unknown = r.unknown || n != r.network && r.Options.CoveredBy(r.Profile, n, nil) != nil
@@ -122,7 +141,7 @@ func (r *forecast) use(n *model.Network) {
 // ended adds spans without work for the events that the job does not reach.
 func (r *forecast) ended() []Span {
 	for _, e := range r.Timeline.Events[len(r.spans)-1:] {
-		r.spans = append(r.spans, Span{From: e.At, Devices: max(e.Devices, 1)})
+		r.spans = append(r.spans, Span{From: e.At, Devices: max(e.Devices, 1), Missed: true})
 	}
 	return r.spans
 }

@@ -3,6 +3,7 @@ package trainer
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"graft/dataset"
@@ -68,12 +69,18 @@ func (j *Job) finish() (*Outcome, error) {
 // early returns why the job ended before its budget; empty if it did not, or if Epochs ended it.
 func (j *Job) early() string {
 	switch t := j.Timeline; {
-	case !j.Fresh && t.Reached(j.Validation.Loss):
+	case j.Step == 0 && !j.Fresh && t.Reached(j.Validation.Loss):
 		return fmt.Sprintf("the validation loss %.4g reached time.stop_loss = %.4g", j.Validation.Loss, t.StopLoss)
-	case t.Stop > 0 && j.Spent <= j.deadline() && (j.Epochs == 0 || j.Epoch < j.Epochs):
+	case t.Stop > 0 && t.Stop < j.deadline() && (j.Epochs == 0 || j.Epoch < j.Epochs):
 		return fmt.Sprintf("time.stop = %v", t.Stop)
 	}
 	return ""
+}
+
+// Missed lists the events of the timeline that came too late for the job. Events from the stop of the timeline on do
+// not count.
+func (j *Job) Missed() []Event {
+	return slices.DeleteFunc(slices.Clone(j.Timeline.Events[j.Past:]), j.Timeline.cuts)
 }
 
 func (j *Job) outcome() (*Outcome, error) {

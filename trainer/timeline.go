@@ -46,8 +46,33 @@ type Timeline struct {
 // Reached reports whether a validation loss ends the job.
 func (t Timeline) Reached(loss float64) bool { return t.StopLoss > 0 && loss <= t.StopLoss }
 
+// cuts reports whether the job stops before an event.
+func (t Timeline) cuts(e Event) bool { return t.Stop > 0 && e.At >= t.Stop }
+
+// Missed lists the events that the job of a forecast does not reach. Spans are the spans of the forecast. Events from
+// the stop of the timeline on do not count.
+func (t Timeline) Missed(spans []Span) (events []Event) {
+	for k, e := range t.Events {
+		if spans[k+1].Missed && !t.cuts(e) {
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
 // First returns the number of devices at the start.
 func (t Timeline) First() int { return max(1, t.Devices) }
+
+// DevicesAt returns the number of devices after the events up to a time.
+func (t Timeline) DevicesAt(at time.Duration) int {
+	devices := t.First()
+	for _, e := range t.Events {
+		if e.At <= at && e.Devices > 0 {
+			devices = e.Devices
+		}
+	}
+	return devices
+}
 
 // MostDevices limits the devices of a job. With more, a step would take no time on a virtual clock.
 const MostDevices = 1 << 16

@@ -234,7 +234,14 @@ func (j *job) perform(ctx context.Context, made *trainer.Job) (*trainer.Outcome,
 		defer j.env.Show(sceneOf(j.record.monitor, j.energy.gpus))()
 	}
 	j.energy.begin(made.Epoch)
-	return made.Run(ctx)
+	outcome, err := made.Run(ctx)
+	if err == nil {
+		for _, e := range made.Missed() {
+			j.env.Log.Warn("the job ended before a planned change of its devices",
+				zap.String("change", string(e.Change)), zap.Duration("at", e.At), zap.Duration("ended", outcome.Used))
+		}
+	}
+	return outcome, err
 }
 
 // prepare makes all parts of a job.

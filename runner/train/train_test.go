@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
 
 	"graft/config"
 	"graft/internal/files"
@@ -48,6 +51,20 @@ func TestRunSurvivesFaults(t *testing.T) {
 		return err
 	}, func(path string) bool { return path == "epochs.csv" || path == "events.jsonl" })
 	require.Len(t, digests, 1)
+}
+
+// A job names the planned changes of its devices that it did not reach.
+func TestMissedEventsAreLogged(t *testing.T) {
+	for at, want := range map[string]int{"100ms": 0, "150ms": 1} {
+		core, logs := observer.New(zapcore.WarnLevel)
+		env := worktest.Env(files.OS{})
+		env.Log = zap.New(core)
+		o := smallest(filepath.Join(t.TempDir(), "run"))
+		o.Set = append(o.Set, `time.events=[{at = "50ms", change = "up"}, {at = "`+at+`", change = "down"}]`)
+		_, err := train.Run(context.Background(), env, "", o)
+		require.NoError(t, err)
+		require.Equal(t, want, logs.FilterMessage("the job ended before a planned change of its devices").Len(), at)
+	}
 }
 
 // A failed start leaves no run folder.
