@@ -78,7 +78,13 @@ func TestSurgeryVerifies(t *testing.T) {
 		"--verify", "--rows", "64", "--out", out)
 	require.Contains(t, o.stdout, "NOT KEPT")
 	require.Contains(t, o.stderr, "the network's function changed: in train mode")
+	require.Contains(t, o.stderr, "; no files were written; ")
 	require.NoFileExists(t, out)
+	o = fails(t, failure.Failed, "a larger --tolerance accepts the change", "surgery", "--model", "ConvNet2",
+		"--action", "deepen:0", "--compat", "original", "--verify", "--rows", "64")
+	require.NotContains(t, o.stderr, "no files were written", "none was asked for")
+	fails(t, failure.Failed, "read the batch: ", "surgery", "--model", "ConvNet2", "--action", "deepen:0", "--batch",
+		out)
 	done(t, "surgery", "--model", "ConvNet2", "--action", "widen:conv1:64", "--noise", "0.1", "--verify", "--rows",
 		"64", "--tolerance", "10", "--float64")
 }

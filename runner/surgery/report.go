@@ -43,21 +43,25 @@ func (r driftReport) Over() bool {
 	return !(r.Relative <= r.Tolerance)
 }
 
-// failures returns an error that names each batch whose logits changed too much.
-func (r *Report) failures() error {
+// failures returns an error that names each batch whose logits changed too much. Outputs states whether output files
+// were requested.
+func (r *Report) failures(outputs bool) error {
 	var faults []error
 	for _, row := range r.Verified {
-		if row.Over() {
-			hint := ""
-			if row.ByL2 {
-				hint =
-					"; \"residual\" for option \"form\" keeps the function on every batch, and a larger " +
-						"option \"rows\" makes batches more similar"
-			}
-			faults = append(faults, fmt.Errorf(
-				"the network's function changed: in %s mode on %s, the outputs differ by %s, but the tolerance is %s; "+
-					"no files were written%s", row.Mode, row.Batch, row.moved(), PercentText(row.Tolerance), hint))
+		if !row.Over() {
+			continue
 		}
+		text, hint := "", "a larger option \"tolerance\" accepts the change"
+		if row.ByL2 {
+			hint = "\"residual\" for option \"form\" keeps the function on every batch, and a larger option \"rows\" " +
+				"makes batches more similar"
+		}
+		if outputs {
+			text = "; no files were written"
+		}
+		faults = append(faults, fmt.Errorf("the network's function changed: in %s mode on %s, the outputs differ by "+
+			"%s, but the tolerance is %s%s; %s", row.Mode, row.Batch, row.moved(), PercentText(row.Tolerance), text,
+			hint))
 	}
 	return errors.Join(faults...)
 }

@@ -117,7 +117,7 @@ func (t *session) readBatch() (*torch.Tensor, error) {
 	}
 	set, err := runs.ReadWeights(t.env.Files, t.BatchFile)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read the batch: %w", err)
 	}
 	for _, tensor := range set.Tensors {
 		if tensor.Name == "x" || len(set.Tensors) == 1 {
@@ -232,7 +232,7 @@ func (t *session) check() error {
 		}
 		t.report.Verified = append(t.report.Verified, row)
 	}
-	return t.report.failures()
+	return t.report.failures(t.Out != "" || t.ModelOut != "" || t.RecordOut != "")
 }
 
 // measure keeps the largest drift over some batches.

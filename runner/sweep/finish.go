@@ -3,6 +3,7 @@ package sweep
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"graft/internal/failure"
 	"graft/internal/words"
@@ -31,11 +32,17 @@ func (s *sweep) finish() (*Result, error) {
 
 // FailedTrials is an error about trials that failed, while all other trials have completed.
 type FailedTrials struct {
-	Text string // number of failed trials and the reason of the first failure, without the remedy
+	Text     string // number of failed trials and the reason of the first failure, without the remedy
+	Diverged bool   // all of them diverged
 }
 
 // Error returns the text with the remedy.
-func (f *FailedTrials) Error() string { return f.Text + "; retry with option \"resume\"" }
+func (f *FailedTrials) Error() string {
+	if f.Diverged {
+		return f.Text + "; a retry would diverge again, so change the configuration and start another sweep"
+	}
+	return f.Text + "; retry with option \"resume\""
+}
 
 // failedError reports trials that failed.
 func (s *sweep) failedError(o *runs.SweepOutcome) error {
@@ -43,12 +50,14 @@ func (s *sweep) failedError(o *runs.SweepOutcome) error {
 		return nil
 	}
 	f := o.Failed[0]
-	text := fmt.Sprintf("%d of %s failed, such as %s, seed %d: %s; the results of the other trials are in %s",
-		len(o.Failed), words.Plural(len(s.plan.Trials()), "trial"), f.Case, f.Seed, f.Why, s.folder)
+	text := fmt.Sprintf("%d of %s failed, such as %s, seed %d: %s", len(o.Failed),
+		words.Plural(len(s.plan.Trials()), "trial"), f.Case, f.Seed, f.Why)
+	diverged := !slices.ContainsFunc(o.Failed, func(t runs.FailedTrial) bool { return !t.Diverged })
 	if len(o.Cases) == 0 {
-		return &FailedTrials{text}
+		return &FailedTrials{text, diverged}
 	}
-	return failure.With(failure.Partial, &FailedTrials{text})
+	text += "; the results of the other trials are in " + s.folder
+	return failure.With(failure.Partial, &FailedTrials{text, diverged})
 }
 
 // outcome reads the completed trials.

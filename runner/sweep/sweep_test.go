@@ -167,6 +167,23 @@ func TestAFailedTrialLosesNoOther(t *testing.T) {
 	}
 }
 
+// A sweep whose failed trials all diverged does not advise to retry them.
+func TestDivergedTrialsAreNotRetried(t *testing.T) {
+	const retry = "retry with option \"resume\""
+	o := smallest(filepath.Join(t.TempDir(), "run"))
+	o.Sweep = []string{"optimizer.lr=0.01,1e30"}
+	_, err := sweep.Run(t.Context(), worktest.Env(files.OS{}), "", o)
+	require.ErrorContains(t, err, "a retry would diverge again, so change the configuration and start another sweep")
+	require.NotContains(t, err.Error(), retry)
+	require.ErrorContains(t, err, "the results of the other trials are in")
+
+	o = smallest(filepath.Join(t.TempDir(), "run"))
+	o.Sweep = []string{"optimizer.lr=0.01,1e30", `network.weights="none.safetensors"`}
+	_, err = sweep.Run(t.Context(), worktest.Env(files.OS{}), "", o)
+	require.ErrorContains(t, err, retry)
+	require.NotContains(t, err.Error(), "other trials", "there are none")
+}
+
 // All cases are checked before anything is written, and each fault names its case.
 func TestFaultsNameTheirCase(t *testing.T) {
 	cases := filepath.Join(t.TempDir(), "cases.toml")
