@@ -132,6 +132,19 @@ func (l *Journal) Holds(e *Stage, from string) bool {
 	return err == nil && now == e.Made
 }
 
+// Complete reports whether all stages are done, apart from failed scenarios, and no output has changed since.
+func (l *Journal) Complete() bool {
+	for _, e := range l.Stages {
+		if e.State == StageDone && !l.Holds(e, e.From) {
+			return false
+		}
+	}
+	return len(l.Stages) > 0 && l.ended()
+}
+
+// Restore writes the journal again, in place of the journal of a later run.
+func (l *Journal) Restore() error { return l.write() }
+
 // Begin records the start of a stage.
 func (l *Journal) Begin(e *Stage, now time.Time) error {
 	e.State, e.Began, e.Why = StageRunning, now.UTC(), ""

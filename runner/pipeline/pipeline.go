@@ -9,12 +9,14 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.uber.org/zap"
 
 	"graft/config"
 	"graft/internal/failure"
+	"graft/internal/files"
 	"graft/internal/words"
 	"graft/report/runs"
 	"graft/results"
@@ -93,6 +95,7 @@ type pipeline struct {
 	env      *app.Env
 	folder   string
 	journal  *runs.Journal
+	before   completed // pipeline in the folder before this run
 	track    *results.Tracker
 	lock     io.Closer
 	done     []Stage
@@ -111,6 +114,10 @@ func (p *pipeline) run(ctx context.Context) (*Result, error) {
 		run = p.trials
 	}
 	outcome, err := run(ctx)
+	if p.refused(ctx, err) {
+		p.track.End(nil)
+		return nil, errors.Join(err, p.before.restore(p))
+	}
 	if outcome != nil { // although some scenarios may have failed
 		p.track.End(nil)
 	}
@@ -152,10 +159,36 @@ func (p *pipeline) open() (err error) {
 	return nil
 }
 
+// completed is the record of a completed pipeline. It is kept if a run with another configuration is refused.
+type completed struct {
+	journal  runs.Journal
+	resolved string // resolved configuration
+}
+
+// restore writes the record of the completed pipeline again.
+func (c *completed) restore(p *pipeline) error {
+	return errors.Join(p.write(runs.ResolvedFile, c.resolved), c.journal.Restore())
+}
+
+// refused reports whether the folder still has a completed pipeline that this run did not change, because the run was
+// refused before its first stage.
+func (p *pipeline) refused(ctx context.Context, err error) bool {
+	code := failure.CodeOf(ctx, err)
+	ran := slices.ContainsFunc(p.done, func(s Stage) bool { return !s.Skipped })
+	return (code == failure.Configuration || code == failure.Usage) && !ran && p.before.resolved != "" &&
+		p.before.journal.Complete()
+}
+
+// largestResolved is the maximum size of a resolved configuration that is restored, in bytes.
+const largestResolved = 16 << 20
+
 // record writes the pipeline and its planned stages into the folder.
 func (p *pipeline) record() (err error) {
 	if p.journal, err = runs.OpenJournal(p.env.Files, p.at(runs.JournalFile)); err != nil {
 		return err
+	}
+	if text, err := files.ReadAll(p.env.Files, p.at(runs.ResolvedFile), largestResolved); err == nil {
+		p.before = completed{*p.journal, string(text)}
 	}
 	if err := p.write(runs.ResolvedFile, p.Resolved()); err != nil {
 		return err

@@ -124,7 +124,7 @@ func TestPipelinesOfTrialsContinue(t *testing.T) {
 	}
 }
 
-// Other trials in the folder are neither overwritten nor moved aside.
+// Other trials in the folder are neither overwritten nor moved aside, and the pipeline of the folder stays completed.
 func TestPipelinesOfOtherTrials(t *testing.T) {
 	path, folder := smallTrials(t), filepath.Join(t.TempDir(), "run")
 	run := func(set ...string) error {
@@ -133,7 +133,10 @@ func TestPipelinesOfOtherTrials(t *testing.T) {
 	}
 	require.NoError(t, run())
 	want := worktest.Contents(t, filepath.Join(folder, "two"), func(string) bool { return true })
+	record := func(name string) bool { return filepath.Dir(name) == "." }
+	was := worktest.Contents(t, folder, record)
 	require.ErrorContains(t, run("pipeline.set=[\"train.batch=10\"]"), "the folder contains another sweep")
+	require.Equal(t, was, worktest.Contents(t, folder, record))
 	require.NoError(t, run())
 	require.Equal(t, want, worktest.Contents(t, filepath.Join(folder, "two"), func(string) bool { return true }))
 }
