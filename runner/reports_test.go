@@ -184,6 +184,25 @@ func TestReportOfBadFolders(t *testing.T) {
 	require.Contains(t, got.stdout, "15 of 16 sequences")
 }
 
+// A report names a completed job whose table of epochs lost its last rows.
+func TestReportOfCutEpochs(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, overrun := range []string{"false", "true"} {
+		done(t, "train", "--folder", overrun, "--set", "time.budget=300ms", "--set", "train.batch=20", "--set",
+			"data.synthetic.size=16", "--set", "data.synthetic.train=60", "--set", "data.synthetic.test=10", "--set",
+			"train.overrun="+overrun)
+		done(t, "report", overrun)
+		path := filepath.Join(overrun, "epochs.csv")
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		lines := strings.SplitAfter(strings.TrimSuffix(string(text), "\n"), "\n")
+		require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines[:len(lines)-2], "")), 0o600))
+		got := fails(t, failure.Partial, "so rows are missing; copy the file again", "report", overrun)
+		require.Regexp(t, `epochs.csv ends after \d+ steps, but the job took \d+ steps`, got.stderr)
+		require.Contains(t, got.stdout, "test accuracy", "the rest is reported")
+	}
+}
+
 // A report skips folders and files next to runs: the cache of simulations, hidden folders and other files.
 func TestReportOfAFolderOfRuns(t *testing.T) {
 	t.Chdir(t.TempDir())

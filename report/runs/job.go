@@ -1,9 +1,11 @@
 package runs
 
 import (
+	"fmt"
 	"math"
 	"time"
 
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/trainer"
 )
@@ -20,6 +22,7 @@ func readJobRun(f *Folder, r *Run) error {
 	}
 	if r.Ended {
 		r.Outcome, r.Quantities = o.Digest, jobQuantities(o, int64(r.Manifest.Seed))
+		r.Faults = f.cutEpochs(r, o)
 		return nil
 	}
 	rows, err := trainer.ReadLastRows(f.Files, f.Path, 1)
@@ -27,6 +30,27 @@ func readJobRun(f *Folder, r *Run) error {
 		r.Quantities = progressQuantities(rows[0], int64(r.Manifest.Seed))
 	}
 	return err
+}
+
+// cutEpochs returns an error if the table of epochs of a completed job ends before the job does. A job with
+// train.overrun takes steps after its last row.
+func (f *Folder) cutEpochs(r *Run, o *JobOutcome) error {
+	rows, err := trainer.ReadLastRows(f.Files, f.Path, 1)
+	if err != nil {
+		return nil // whoever shows the epochs reports it
+	}
+	overrun, _ := r.Setting("train.overrun")
+	has := "has no rows"
+	if len(rows) > 0 {
+		has = fmt.Sprintf("ends after %s", words.Plural(rows[0].Steps, "step"))
+	}
+	switch {
+	case len(rows) > 0 && rows[0].Epoch+1 < o.Epochs:
+	case overrun == "true", len(rows) > 0 && rows[0].Steps >= o.Steps, o.Steps == 0:
+		return nil
+	}
+	return fmt.Errorf("epochs.csv %s, but the job took %s, so rows are missing; copy the file again", has,
+		words.Plural(o.Steps, "step"))
 }
 
 // jobQuantities lists the quantities of a completed job. Without a test split the test score in the outcome is zero,
