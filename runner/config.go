@@ -68,7 +68,8 @@ the dataset's shape fit the network (without reading images). For a scenario, ch
 the action sequences. For a pipeline of trials, check applies all cases to their jobs, and counts
 the trials and sums their budgets. In a trace larger than 64 MiB, check reads only the first job. check prints
 one line for each valid file, and at most 20 errors, with line numbers, for each invalid file.
-Devices and dataset contents are checked only when a job starts.
+Devices and dataset contents are checked only when a job starts. check warns if this machine cannot
+listen on run.listen or parallel.listen now.
 
 For a job on the virtual clock, check also estimates how many epochs and steps the job runs
 between device changes. It also measures a few steps on this machine, and estimates from them how
@@ -172,6 +173,11 @@ func configSummary(ctx context.Context, env *app.Env, path string, set []string,
 		return "", failure.With(failure.Configuration, fmt.Errorf("%s: %w", path, err))
 	}
 	app.Warn(env.Log, f)
+	if job != nil {
+		for _, text := range train.CannotListen(ctx, job) {
+			env.Log.Warn(text)
+		}
+	}
 	if c, expects := f.(interface {
 		Expected() (config.Expected, bool)
 	}); expects {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,6 +38,24 @@ func TestConfigCheckTellsAllFaultsOfAllFiles(t *testing.T) {
 	fails(t, failure.Configuration, "--set run.sed=3: ", "config", "check", right, "--set", "run.sed=3")
 	assert.Equal(t, failure.Failed, graft("config", "check", filepath.Join(t.TempDir(), "none.toml")).code)
 	assert.Equal(t, failure.Usage, graft("config", "check").code)
+}
+
+// A check warns about an address on which the job cannot listen.
+func TestConfigCheckTriesAddresses(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, taken.Close()) }()
+	path := jobFile(t, "")
+	for address, says := range map[string]string{"127.0.0.1:0": "", taken.Addr().String(): "address already in use",
+		"192.0.2.1:0": "cannot assign requested address"} {
+		got := done(t, "config", "check", path, "--set", "run.listen="+address)
+		if says == "" {
+			assert.Empty(t, got.stderr)
+			continue
+		}
+		assert.Contains(t, got.stderr, "run.listen: the job cannot start on this machine now: ")
+		assert.Contains(t, got.stderr, says)
+	}
 }
 
 func TestConfigShowSaysWhereValuesComeFrom(t *testing.T) {

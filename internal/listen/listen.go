@@ -1,6 +1,7 @@
 package listen
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -33,6 +34,20 @@ func Listen(address string, anywhere bool) (net.Listener, error) {
 			"use 127.0.0.1", address, host), l.Close())
 	}
 	return l, nil
+}
+
+// tryTimeout limits the resolution of a host name.
+const tryTimeout = 2 * time.Second
+
+// Try returns an error if this process cannot listen on an address now. It closes the port again.
+func Try(ctx context.Context, address string) error {
+	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
+	defer cancel()
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	return l.Close()
 }
 
 // IsLoopback reports whether a host name or address refers to this machine and cannot be reached from other machines.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"go.uber.org/zap"
 
@@ -14,6 +15,7 @@ import (
 	"graft/internal/coprocess"
 	"graft/internal/failure"
 	"graft/internal/files"
+	"graft/internal/listen"
 	"graft/model"
 	"graft/report/runs"
 	"graft/runner/app"
@@ -91,6 +93,23 @@ func mismatched(fsys files.FS, path string, err error) error {
 func Check(ctx context.Context, env *app.Env, c *config.Job) error {
 	return errors.Join(checkToken(env, c.Train.Parallel.Token), checkWeights(env, c),
 		CheckBranch(env.Files, c, c.Run.Seed), TryProgram(ctx, c))
+}
+
+// CannotListen lists warnings about the addresses on which a job will listen, if this machine cannot listen on them
+// now.
+func CannotListen(ctx context.Context, c *config.Job) (warnings []string) {
+	p := c.Train.Parallel
+	for key, address := range map[string]string{"run.listen": c.Run.Listen, "parallel.listen": p.Listen} {
+		if _, slurm := p.Slurm(); address == "" || slurm && key == "parallel.listen" {
+			continue
+		}
+		if err := listen.Try(ctx, address); err != nil {
+			warnings = append(warnings, fmt.Sprintf("%s: the job cannot start on this machine now: %v; choose another "+
+				"address or port", key, err))
+		}
+	}
+	slices.Sort(warnings)
+	return warnings
 }
 
 // TryProgram starts the decider's program, if there is one, and negotiates the protocol with it.
