@@ -3,6 +3,8 @@ package cluster
 import (
 	"context"
 	"fmt"
+
+	"graft/internal/words"
 )
 
 // engine simulates a pool: it advances from one second with an event to the next. The pool's agenda holds the ends of
@@ -194,10 +196,10 @@ func (e *engine) busy() bool { return e.pool.running > 0 || e.next < len(e.jobs)
 // stuck returns the error for jobs that wait although no events are pending.
 func (e *engine) stuck() error {
 	if e.outages != nil {
-		return fmt.Errorf("second %d: %d jobs are waiting that never find enough nodes in service at the same time; "+
-			"give all outages an end, add spare nodes, or remove jobs that need almost all nodes", e.pool.Now(),
-			e.left())
+		return fmt.Errorf("second %d: %s waiting and will never find enough nodes in service at the same "+
+			"time; give all outages an end, add spare nodes, or remove jobs that need almost all nodes", e.pool.Now(),
+			words.Are(e.left(), "job"))
 	}
-	return fmt.Errorf("second %d: %d jobs are waiting, no jobs are running and no more jobs will arrive; the "+
-		"scheduler must start a job, or return the time of its next call", e.pool.Now(), e.left())
+	return fmt.Errorf("second %d: %s waiting, no jobs are running and no more jobs will arrive; the "+
+		"scheduler must start a job, or return the time of its next call", e.pool.Now(), words.Are(e.left(), "job"))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"graft/internal/words"
 	"graft/net2net"
 	"graft/trainer"
 )
@@ -74,7 +75,7 @@ func (j *Job) actionsAhead(was *Job, r trainer.Reached) error {
 	}
 	if j.Adapt.kind().Actions != ActionsInOrder && r.Decisions > 0 {
 		return fmt.Errorf("adapt.actions must not change from %v to %v after the first decision; the job has "+
-			"reached time %v and has made %d decisions", before, now, r.Time, r.Decisions)
+			"reached time %v and has made %s", before, now, r.Time, words.Plural(r.Decisions, "decision"))
 	}
 	for k := range r.Decisions {
 		if a, b := scripted(now, k), scripted(before, k); a != b {

@@ -11,6 +11,7 @@ import (
 
 	"graft/internal/decode"
 	"graft/internal/files"
+	"graft/internal/words"
 )
 
 // mostCases limits the cases of a sweep.
@@ -74,7 +75,7 @@ const mostFaulty = 10
 // states the number of further invalid cases. It returns nil if there are no errors.
 func JoinCases(faults []error) error {
 	if left := len(faults) - mostFaulty; left > 0 {
-		faults = append(faults[:mostFaulty:mostFaulty], fmt.Errorf("%d more cases are invalid", left))
+		faults = append(faults[:mostFaulty:mostFaulty], fmt.Errorf("%s invalid", words.Are(left, "more case")))
 	}
 	return errors.Join(faults...)
 }

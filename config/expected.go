@@ -6,6 +6,7 @@ import (
 
 	"graft/decider"
 	"graft/internal/decode"
+	"graft/internal/words"
 	"graft/model"
 	"graft/net2net"
 	"graft/trainer"
@@ -143,12 +144,13 @@ func (j *Job) shortBudget() []string {
 	if !known || e.Epochs() > 0 || e.Steps() == 0 {
 		return nil
 	}
+	steps := words.Plural(e.Steps(), "step")
 	if j.Time.Stop > 0 {
-		return []string{fmt.Sprintf("time.stop = %v ends the job in the first epoch, after %d steps; set a later time "+
-			"to train whole epochs", j.Time.Stop, e.Steps())}
+		return []string{fmt.Sprintf("time.stop = %v ends the job in the first epoch, after %s; set a later time to train "+
+			"whole epochs", j.Time.Stop, steps)}
 	}
-	return []string{fmt.Sprintf("time.budget: the budget of %v ends in the first epoch, after %d steps; raise it "+
-		"to train whole epochs", j.Time.Budget, e.Steps())}
+	return []string{fmt.Sprintf("time.budget: the budget of %v ends in the first epoch, after %s; raise it to train "+
+		"whole epochs", j.Time.Budget, steps)}
 }
 
 // fewEpochs warns of a job that grows and trains for a few epochs only.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"graft/internal/words"
 	"graft/model"
 	"graft/net2net"
 	"graft/torch"
@@ -74,8 +75,9 @@ func (j *Job) unasked() (list []string) {
 	ups := len(slices.DeleteFunc(slices.Clone(j.Options().Timeline.Events),
 		func(e trainer.Event) bool { return e.Change != trainer.Up }))
 	if n := len(j.Adapt.Actions); j.Adapt.kind().Actions == ActionsInOrder && !j.Adapt.Every && n > ups && ups > 0 {
-		list = append(list, fmt.Sprintf("adapt.actions has %d actions, but time.events has %d up events "+
-			"with one decision each, so the last actions are not used; add up events, or remove actions", n, ups))
+		list = append(list, fmt.Sprintf("adapt.actions has %d actions, but time.events has %s "+
+			"with one decision each, so the last actions are not used; add up events, or remove actions", n,
+			words.Plural(ups, "up event")))
 	}
 	return list
 }

@@ -103,8 +103,8 @@ func (j *Job) noTrials() []string {
 	}
 	if f.Training < f.Options.Batch {
 		return []string{fmt.Sprintf("adapt.decider: the network never changes, because trials need a full batch, but "+
-			"train.batch is %d and there are %s; lower train.batch", f.Options.Batch,
-			words.Plural(f.Training, "training image"))}
+			"train.batch is %d and %s; lower train.batch", f.Options.Batch,
+			words.ThereAre(f.Training, "training image"))}
 	}
 	steps := cmp.Or(j.Adapt.TrialSteps, decider.DefaultTrialSteps)
 	took, known := f.Trial(steps, f.Timeline.DevicesAt(first.At))

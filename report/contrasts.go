@@ -215,8 +215,8 @@ func (c *Contrasts) remarks() (lines []string) {
 	if unit = strings.TrimSpace(unit); unit != "" {
 		unit = ", in " + unit
 	}
-	lines = append(lines, fmt.Sprintf("A setting is a sweep with one combination of its swept values; there are %s.",
-		words.Plural(c.Settings, "setting")),
+	lines = append(lines, fmt.Sprintf("A setting is a sweep with one combination of its swept values; %s.",
+		words.ThereAre(c.Settings, "setting")),
 		fmt.Sprintf("DIFFERENCE is the mean over settings of the differences paired by seed%s. In brackets: 95%% "+
 			"interval over settings, by Student's t-distribution. Each setting counts once.", unit),
 		fmt.Sprintf("P is the p-value of a sign-flip test over settings (Fisher 1935), and P (HOLM) is corrected "+

@@ -170,8 +170,8 @@ func fabricHelp() string {
 
 func printEpisode(w io.Writer, r *fabric.PlayReport) error {
 	p := &document.Printer{W: w}
-	p.Line("%d jobs arrived: %d completed, %d blocked, %d running and %d queued at the end", r.Arrived, r.Completed,
-		r.Blocked, r.Running, r.Queued)
+	p.Line("%s arrived: %d completed, %d blocked, %d running and %d queued at the end",
+		words.Plural(r.Arrived, "job"), r.Completed, r.Blocked, r.Running, r.Queued)
 	if r.Folder != "" {
 		p.Line("\nresults in %s", r.Folder)
 	}

@@ -13,6 +13,7 @@ import (
 	wire "graft/cluster/fabric"
 	graphs "graft/cluster/fabric/networks"
 	"graft/internal/failure"
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/runner/fabric"
 )
@@ -191,7 +192,8 @@ const legsShown = 20
 
 func printStep(w io.Writer, r *fabric.StepReport) error {
 	p := &document.Printer{W: w}
-	p.Line("one step of %s with strategy %s on %d servers\n", document.Printable(r.Model), r.Strategy, r.Servers)
+	p.Line("one step of %s with strategy %s on %s\n", document.Printable(r.Model), r.Strategy,
+		words.Plural(r.Servers, "server"))
 	t := (&document.Table{}).Numbers("", "", "degree").Numbers("ms", "%.5g", "time").Numbers("", "%.2f", "speedup").
 		Numbers(document.UnitShare, "", "efficiency", "computing", "transferring", "busy").
 		Numbers("", "", "servers").Numbers("GB", "%.4g", "memory").Numbers("MB", "%.4g", "sent").Texts("note")

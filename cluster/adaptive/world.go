@@ -8,6 +8,7 @@ import (
 
 	"graft/cluster"
 	"graft/internal/validate"
+	"graft/internal/words"
 )
 
 // Options describes the cluster.
@@ -294,8 +295,8 @@ func (s *stall) check(w *World) error {
 	if s.rounds < patience {
 		return nil
 	}
-	return fmt.Errorf("no job made progress for %d rounds; %d jobs are unfinished, for example %s", s.rounds,
-		len(w.active()), w.active()[0].Name)
+	return fmt.Errorf("no job made progress for %d rounds; %s unfinished, for example %s", s.rounds,
+		words.Are(len(w.active()), "job"), w.active()[0].Name)
 }
 
 const mostJobs = 1 << 20

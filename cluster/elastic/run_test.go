@@ -159,7 +159,7 @@ func TestRunEndsWithAnError(t *testing.T) {
 		want   string
 	}{
 		"the scheduler does nothing": {func(*elastic.Study) {}, idle, "simulate scheduler test: slot 1000: " +
-			"no job made progress for 1000 slots and no more jobs will arrive; 1 jobs are unfinished, for example " +
+			"no job made progress for 1000 slots and no more jobs will arrive; 1 job is unfinished, for example " +
 			"job 7 of type m with 0 workers and 0 servers; check the speed of this type with this allocation, or " +
 			"use another scheduler"},
 		"speeds are noise": {func(s *elastic.Study) { s.Speed = flat(1e-14) }, onePair,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"graft/cluster"
+	"graft/internal/words"
 )
 
 // Scheduler chooses the number of workers and servers of each job in a slot, and their nodes.
@@ -88,8 +89,8 @@ func (s *stall) check(w *World) error {
 		return nil
 	}
 	j := w.unfinished[0]
-	return fmt.Errorf("no job made progress for %d slots and no more jobs will arrive; %d jobs are unfinished, for "+
+	return fmt.Errorf("no job made progress for %d slots and no more jobs will arrive; %s unfinished, for "+
 		"example job %d of type %s with %d workers and %d servers; check the speed of this type with this "+
 		"allocation, or use another scheduler",
-		s.slots, len(w.unfinished), j.ID, j.Model.Name, len(j.Workers), len(j.Servers))
+		s.slots, words.Are(len(w.unfinished), "job"), j.ID, j.Model.Name, len(j.Workers), len(j.Servers))
 }

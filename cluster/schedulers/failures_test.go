@@ -402,7 +402,7 @@ func TestEndlessFailuresAreErrors(t *testing.T) {
 	for want, s := range map[string]failures.Schedule{
 		"failures hit job j 10000 times, and its work left is": {Failures: []failures.Outage{{From: 50, To: 51}},
 			Period: 60},
-		"1 jobs are waiting that never find enough nodes in service at the same " +
+		"1 job is waiting and will never find enough nodes in service at the same " +
 			"time": {Listed: []failures.Outage{{From: 3,
 			To: failures.Never}}},
 	} {

@@ -14,6 +14,7 @@ import (
 	"graft/cluster/fabric/networks"
 	"graft/internal/failure"
 	"graft/internal/files"
+	"graft/internal/words"
 	"graft/report/figure"
 	"graft/runner/app"
 )
@@ -198,7 +199,7 @@ func (o *StepOptions) degrees(s *fabric.Study) []int {
 func simulate(s *fabric.Study, degree int) (cell StepCell, line *fabric.Timeline, err error) {
 	cell.Degree = degree
 	if degree > s.Network.Size() {
-		cell.Reason = fmt.Sprintf("the cluster has only %d servers", s.Network.Size())
+		cell.Reason = fmt.Sprintf("the cluster has only %s", words.Plural(s.Network.Size(), "server"))
 		return cell, nil, nil
 	}
 	site := fabric.Site{Network: s.Network, Memory: s.Options.Memory, Free: func(int) bool { return true },

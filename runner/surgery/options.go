@@ -11,6 +11,7 @@ import (
 
 	"graft/internal/failure"
 	"graft/internal/files"
+	"graft/internal/words"
 	"graft/net2net"
 	"graft/runner/app"
 	"graft/torch/weights"
@@ -137,8 +138,8 @@ func (o *Options) plan(fsys files.FS) ([]net2net.Action, []*net2net.Change, erro
 		err = failure.With(failure.Damaged, err)
 	}
 	if err == nil && o.Keep >= len(record) {
-		err = failure.Usagef("option \"shrink\" is %d, but %s has %d changes, so there is nothing to revert; "+
-			"expected a smaller number", o.Keep, o.Replay, len(record))
+		err = failure.Usagef("option \"shrink\" is %d, but %s has %s, so there is nothing to revert; "+
+			"expected a smaller number", o.Keep, o.Replay, words.Plural(len(record), "change"))
 	}
 	return actions, record, err
 }

@@ -15,6 +15,7 @@ import (
 	"graft/fleet"
 	"graft/internal/failure"
 	"graft/internal/files"
+	"graft/internal/words"
 	"graft/runner/app"
 )
 
@@ -32,7 +33,8 @@ func Logs(ctx context.Context, env *app.Env, w io.Writer, folder string, o LogsO
 	}
 	all := f.Batch().Workers
 	if o.Worker >= all {
-		return failure.Usagef("unknown worker %d; there are %d workers, numbered from 0", o.Worker, all)
+		return failure.Usagef("unknown worker %d; %s, numbered from 0", o.Worker,
+			words.ThereAre(all, "worker"))
 	}
 	var tails []*tail
 	for k := range all {
