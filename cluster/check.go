@@ -113,8 +113,9 @@ func (p *Pool) checkNodes(users map[int][]int) error {
 
 // checkNode compares a node's other resources and parts of devices with the demands of its jobs.
 func (p *Pool) checkNode(nd *node) error {
-	if nd.out&(outFailed|outSpare) != 0 && nd.jobs > 0 {
-		return fmt.Errorf("node %d runs %d jobs, but has failed or is in reserve", nd.name, nd.jobs)
+	if nd.out&outFailed != 0 && nd.jobs > 0 || nd.out&outSpare != 0 && nd.jobs > nd.ending {
+		return fmt.Errorf("node %d runs %d jobs, but has failed, or is in reserve and had %d jobs when it became a "+
+			"spare node", nd.name, nd.jobs, nd.ending)
 	}
 	used, parts := make([]int64, len(nd.used)), make([]int, p.nodes.each)
 	copy(used, nd.lentUsed)

@@ -59,6 +59,7 @@ type node struct {
 	kind  uint8    // position of its type
 	drain int64    // beginning of the next planned drain, if a drain is planned
 
+	ending   int     // running jobs when the node last became a spare node after a drain
 	lentUsed []int64 // on nodes for spot jobs: other resources that other jobs use
 }
 
@@ -66,7 +67,7 @@ type node struct {
 const (
 	outFailed  uint8 = 1 << iota // it has failed
 	outDrained                   // it is drained: running jobs can continue
-	outSpare                     // it is in reserve
+	outSpare                     // it is in reserve: jobs that outlasted a drain can continue
 )
 
 // setOut adds or removes a reason why a node is out of service. Unknown nodes are ignored.
@@ -80,6 +81,9 @@ func (n *Nodes) setOut(name int, why uint8, set bool) {
 	was := nd.out
 	if nd.out &^= why; set {
 		nd.out |= why
+	}
+	if set && why == outSpare {
+		nd.ending = nd.jobs
 	}
 	switch {
 	case was == 0 && nd.out != 0:

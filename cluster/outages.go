@@ -20,6 +20,8 @@ type outages struct {
 	delayed events.Heap[*Job] // jobs in their restart delays, by end
 	came    int64             // number of delayed jobs so far
 	records []NodeOutage      // in order of their beginnings
+	// outages of the other jobs' pool, which selects the spare nodes; nil unless these are outages for spot jobs
+	lead *outages
 }
 
 // nodeState is the state of a node.
@@ -135,7 +137,20 @@ func (o *outages) apply(e *engine) (changed bool) {
 		o.change(e, o.feed.Take())
 		changed = true
 	}
+	if changed && o.lead != nil {
+		o.follow(e.pool)
+	}
 	return changed
+}
+
+// follow selects the same spare nodes as the pool of the other jobs.
+func (o *outages) follow(p *Pool) {
+	for k := range o.states {
+		if s := &o.states[k]; s.spare != o.lead.states[k].spare {
+			s.spare = !s.spare
+			p.nodes.setOut(k, outSpare, s.spare)
+		}
+	}
 }
 
 // arrive lets jobs wait again whose restart delays have ended.
@@ -202,7 +217,9 @@ func (o *outages) change(e *engine, c failures.Change) {
 		}
 		o.plan(e.pool, c.Node)
 	}
-	o.balance(e, c.Node, served)
+	if o.lead == nil {
+		o.balance(e, c.Node, served)
+	}
 }
 
 // begin adds a record, and returns its position.
@@ -237,13 +254,34 @@ func (o *outages) balance(e *engine, name int, served bool) {
 	case !served && serves:
 		o.serving++
 	}
-	for k := 0; k < len(o.states) && o.Spares > 0 && o.serving < o.target; k++ {
-		if s := &o.states[k]; s.spare && s.works() {
-			s.spare = false
-			e.pool.nodes.setOut(k, outSpare, false)
-			o.serving++
+	for o.serving < o.target {
+		k := o.spareNode(e.pool)
+		if k < 0 {
+			return
+		}
+		o.states[k].spare = false
+		e.pool.nodes.setOut(k, outSpare, false)
+		o.serving++
+	}
+}
+
+// spareNode returns the first spare node that works and, if possible, is idle; -1 if there is none. A node that returns
+// from a drain can be a spare node although the jobs that outlasted the drain still run on it.
+func (o *outages) spareNode(p *Pool) int {
+	busy := -1
+	for k := 0; k < len(o.states) && o.Spares > 0; k++ {
+		s := &o.states[k]
+		if !s.spare || !s.works() {
+			continue
+		}
+		if nd := p.nodes.find(k); nd == nil || nd.jobs == 0 {
+			return k
+		}
+		if busy < 0 {
+			busy = k
 		}
 	}
+	return busy
 }
 
 // mostFailures is the number of failures of a job after which a simulation fails: without checkpoints, or if it repeats

@@ -146,6 +146,9 @@ func (r *Run) pool(ctx context.Context, pr *PoolRun) (err error) {
 			return err
 		}
 		below.each, below.changes = nil, nil
+		if below.outages != nil {
+			below.outages.lead = e.outages
+		}
 		e.spot = &spots{Spot: r.Spot, engine: below}
 		e.spot.attach(e.pool)
 		below.pool.learner = learner

@@ -178,6 +178,9 @@ func (s *spots) check(upper *Nodes) error {
 		if above := upper.find(nd.name); above == nil || nd.lent != nd.all&^above.free {
 			return fmt.Errorf("node %d lends devices %b to spot jobs, which differ from its free devices", nd.name,
 				nd.all&^nd.lent)
+		} else if above.out != nd.out {
+			return fmt.Errorf("node %d is in service for only some jobs: spot jobs do not have the failures, drains "+
+				"and spare nodes of the other jobs", nd.name)
 		}
 		for _, j := range p.on(nd.name) {
 			if overlaps(j, nd.name, nd.lent) && j.Lost().notice <= p.Now() {

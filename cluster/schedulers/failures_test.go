@@ -52,6 +52,19 @@ func drawFailures(r *rand.Rand, c *schedtest.Case, span int64) *cluster.Failures
 	return f
 }
 
+// drawSudden draws unannounced drains, which jobs can outlast.
+func drawSudden(r *rand.Rand, c *schedtest.Case, span int64) {
+	for _, vc := range c.Study.VCs {
+		s := c.Study.Failures.Pools[vc.Name]
+		for range r.IntN(4) {
+			from := c.Study.Begin + r.Int64N(span)/5*5
+			s.Sudden = append(s.Sudden, failures.Outage{Node: r.IntN(vc.Nodes), From: from,
+				To: from + 1 + r.Int64N(span/8+2)})
+		}
+		c.Study.Failures.Pools[vc.Name] = s
+	}
+}
+
 // fails reports, by definition, whether a node has failed when the scheduler acts in a second. Nodes change after the
 // scheduler acts.
 func fails(s failures.Schedule, node int, now int64) bool {
@@ -166,6 +179,7 @@ func TestFailuresKeepInvariants(t *testing.T) {
 				c := schedtest.Draw(r, schedtest.Shape{Span: span, Jobs: 24, Parts: k%3 == 1, Types: k%5 == 2})
 				c.Enlarge(2)
 				c.Study.Failures = drawFailures(r, c, span)
+				drawSudden(r, c, span)
 				if c.Study.Types != nil {
 					c.Study.Failures.Spares = 0
 				}
@@ -278,6 +292,43 @@ func TestSparesReplaceFailedNodes(t *testing.T) {
 	}
 	require.Equal(t, 0b110, names)
 	require.InDelta(t, 1-550.0/(3*1060), o.Outages().Availability, 1e-12)
+}
+
+// A node whose drain ends while its job still runs becomes a spare node, but starts no job until it replaces a node. An
+// idle spare node is used first.
+func TestSpareNodesWithRunningJobs(t *testing.T) {
+	drain := failures.Outage{Node: 0, From: 100, To: 200}
+	study := cluster.Study{PerNode: 4, VCs: []trace.VC{{Name: "a", Nodes: 2}},
+		Jobs: []trace.Job{{ID: "half", VC: "a", GPUs: 2, Duration: 1000},
+			{ID: "whole", VC: "a", GPUs: 4, Duration: 1000},
+			{ID: "late", VC: "a", GPUs: 4, Submit: 310, Duration: 10},
+			{ID: "small", VC: "a", GPUs: 2, Submit: 410, Duration: 10}}}
+	for name, c := range map[string]struct {
+		spares int
+		fails  []failures.Outage
+		nodes  map[string]int // last node of some jobs
+	}{
+		"no other spare node": {1, []failures.Outage{{Node: 1, From: 300, To: 2000}},
+			map[string]int{"half": 0, "whole": 2, "small": 0}},
+		"an idle spare node": {2, []failures.Outage{{Node: 1, From: 300, To: 2000}},
+			map[string]int{"half": 0, "whole": 2, "late": 3, "small": 3}},
+		"two failures": {2, []failures.Outage{{Node: 1, From: 300, To: 2000}, {Node: 3, From: 400, To: 2000}},
+			map[string]int{"half": 0, "whole": 2, "late": 3, "small": 0}},
+	} {
+		study.Failures = &cluster.Failures{Spares: c.spares, Pools: map[string]failures.Schedule{
+			"a": {Sudden: []failures.Outage{drain}, Listed: c.fails, Period: 5000}}}
+		fifo, err := schedulers.Named("fifo")
+		require.NoError(t, err)
+		watched, problems := guarded(fifo, study.Failures)
+		o, err := study.Run(context.Background(), watched, cluster.Options{})
+		require.NoError(t, err, name)
+		require.Empty(t, *problems, name)
+		for _, j := range o.Jobs {
+			if want, known := c.nodes[j.Trace.ID]; known {
+				require.Equal(t, want, j.Nodes[0].Node, "%s: job %s", name, j.Trace.ID)
+			}
+		}
+	}
 }
 
 // A replay of the published trace on equally many nodes gives, to the second, the availability, outages and faults by

@@ -61,11 +61,28 @@ func withSpot(k uint64) (*rand.Rand, *schedtest.Case) {
 			c.Study.Failures.Pools[vc.Name] = failures.Schedule{Period: 1, Listed: some[len(some)/2:],
 				Drains: some[:len(some)/2]}
 		}
+		if c.Study.Types == nil {
+			drawSpares(r, c)
+		}
 	}
 	c.Study.Spot = &cluster.Spot{Notice: []int64{0, 0, 1, 30, 300}[r.IntN(5)], Save: []int64{0, 30, 60}[r.IntN(3)],
 		Checkpoint: []int64{0, 1, 20}[r.IntN(3)]}
 	c.Options.Changes, c.Options.Follow, c.Options.Workers, c.Options.Series = true, nil, 1, true
 	return r, c
+}
+
+// drawSpares adds spare nodes, and unannounced drains, which jobs can outlast.
+func drawSpares(r *rand.Rand, c *schedtest.Case) {
+	c.Study.Failures.Spares = r.IntN(3)
+	for _, vc := range c.Study.VCs {
+		s := c.Study.Failures.Pools[vc.Name]
+		for range r.IntN(4) {
+			from := c.Study.Begin + r.Int64N(300)
+			s.Sudden = append(s.Sudden, failures.Outage{Node: r.IntN(vc.Nodes), From: from,
+				To: from + 1 + r.Int64N(60)})
+		}
+		c.Study.Failures.Pools[vc.Name] = s
+	}
 }
 
 // timesOf lists the times of all jobs except spot jobs.
