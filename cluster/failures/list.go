@@ -2,6 +2,7 @@ package failures
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -70,6 +71,15 @@ type entry struct {
 	Listed        // Node is zero if the node has a name
 	name   string // name of the node; empty if the row has its number
 	line   int    // line of the file
+	zero   bool   // the outage ends at second 0, where it begins: zero in To means no end
+}
+
+// end returns the end of an outage, and open if it has no end.
+func (e *entry) end(open int64) int64 {
+	if e.zero {
+		return 0
+	}
+	return cmp.Or(e.To, open)
 }
 
 // parseList reads a list of outages from a CSV table. An empty "to [s]" means that the node does not recover. Errors
@@ -198,16 +208,16 @@ func (r *rows) node(e *entry) error {
 	return r.fault("node", fmt.Sprintf("is %.40q: expected %s", text, want), remedy)
 }
 
-// end reads the end of an outage; zero means that the node does not recover.
-func (r *rows) end() (int64, error) {
+// end reads the end of an outage, whose beginning is known.
+func (r *rows) end(e *entry) (err error) {
 	if r.text("to [s]") == "" {
-		return 0, nil
+		return nil
 	}
-	v, err := r.number("to [s]")
-	if err == nil && v == 0 {
+	e.To, err = r.number("to [s]")
+	if e.zero = err == nil && e.To == 0; e.zero && e.From > 0 {
 		err = r.fault("to [s]", "is 0: expected a later second", "leave the cell empty if the node does not recover")
 	}
-	return v, err
+	return err
 }
 
 func (r *rows) entry() (e entry, err error) {
@@ -218,7 +228,7 @@ func (r *rows) entry() (e entry, err error) {
 	if e.From, err = r.number("from [s]"); err != nil {
 		return e, err
 	}
-	if e.To, err = r.end(); err != nil {
+	if err = r.end(&e); err != nil {
 		return e, err
 	}
 	if fault := e.Validate(); fault != nil {

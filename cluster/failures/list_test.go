@@ -34,7 +34,7 @@ func TestInvalidLists(t *testing.T) {
 		header + "a,-1,2,3,,,\n": "o.csv:2: node is -1; must be between 0 and 999999; correct the line",
 		header + "a,1,4,3,,,\n": "o.csv:2: to_seconds is 3; must be 0 or from from_seconds (4) to 274877906944; " +
 			"correct the line",
-		header + "a,1,0,0,,,\n": "o.csv:2: to [s] is 0: expected a later second; leave the cell empty if the node " +
+		header + "a,1,1,0,,,\n": "o.csv:2: to [s] is 0: expected a later second; leave the cell empty if the node " +
 			"does " +
 			"not recover",
 		header + "a,1,2,3,repair,,\n": `o.csv:2: kind is "repair"; must be "failure", "drain" or ` +

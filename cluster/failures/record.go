@@ -105,7 +105,7 @@ func (t *Trace) addFault(at map[string]int, node string, e entry) {
 		at[node] = k
 		t.Nodes = append(t.Nodes, Node{ID: node})
 	}
-	f := Fault{From: e.From, To: cmp.Or(e.To, t.Period), Class: e.Class, Open: e.To == 0}
+	f := Fault{From: e.From, To: e.end(t.Period), Class: e.Class, Open: e.To == 0 && !e.zero}
 	t.Nodes[k].Faults = append(t.Nodes[k].Faults, f)
 }
 

@@ -38,7 +38,7 @@ func (s *Source) Schedules(vcs []trace.VC, begin int64, seed uint64) (map[string
 		return nil, err
 	}
 	for _, l := range s.Listed {
-		if text, remedy := p.add(l); text != "" {
+		if text, remedy := p.add(entry{Listed: l}); text != "" {
 			return nil, fmt.Errorf("outage of node %d at second %d: %s; %s", l.Node, l.From, text, remedy)
 		}
 	}
@@ -118,7 +118,7 @@ func (s *Source) addRows(p *planner) error {
 			}
 			e.VC, e.Node = vc, node
 		}
-		if text, remedy := p.add(e.Listed); text != "" {
+		if text, remedy := p.add(e); text != "" {
 			return s.fault(e, text, remedy)
 		}
 	}
@@ -138,8 +138,9 @@ func (s *Source) FitRows(vcs []trace.VC, begin int64) error {
 			drains = append(drains, e)
 			continue
 		}
-		to := min(cmp.Or(e.To, s.Last), s.Last)
-		if e.From, e.To = max(e.From, begin)-begin, to-begin; e.From <= e.To && e.From < t.Period {
+		from, to := max(e.From, begin)-begin, min(e.end(s.Last), s.Last)-begin
+		if from <= to && from < t.Period && (to > 0 || e.From == begin) {
+			e.From, e.To, e.zero = from, to, to == 0
 			t.addFault(at, cmp.Or(e.name, e.VC+"/"+strconv.Itoa(e.Node)), e)
 		}
 	}
@@ -194,21 +195,21 @@ func (p *planner) position(node int) (vc string, number int) {
 }
 
 // add adds an outage. It returns a fault and its remedy if the cluster does not have the node.
-func (p *planner) add(l Listed) (fault, remedy string) {
-	if l.VC == "" && len(p.vcs) == 1 {
-		l.VC = p.vcs[0].Name
+func (p *planner) add(e entry) (fault, remedy string) {
+	if e.VC == "" && len(p.vcs) == 1 {
+		e.VC = p.vcs[0].Name
 	}
-	k := slices.IndexFunc(p.vcs, func(vc trace.VC) bool { return vc.Name == l.VC })
+	k := slices.IndexFunc(p.vcs, func(vc trace.VC) bool { return vc.Name == e.VC })
 	if k < 0 {
-		return fmt.Sprintf("unknown virtual cluster %.40q", l.VC), "set vc to one of " + p.names()
+		return fmt.Sprintf("unknown virtual cluster %.40q", e.VC), "set vc to one of " + p.names()
 	}
-	if size := p.vcs[k].Nodes + p.spares; l.Node >= size {
-		return fmt.Sprintf("virtual cluster %q has no node %d", l.VC, l.Node), fmt.Sprintf("use the numbers 0 to %d",
+	if size := p.vcs[k].Nodes + p.spares; e.Node >= size {
+		return fmt.Sprintf("virtual cluster %q has no node %d", e.VC, e.Node), fmt.Sprintf("use the numbers 0 to %d",
 			size-1)
 	}
-	plan := p.plans[l.VC]
-	plan.add(l)
-	p.plans[l.VC] = plan
+	plan := p.plans[e.VC]
+	plan.add(e)
+	p.plans[e.VC] = plan
 	return "", ""
 }
 
@@ -222,17 +223,17 @@ func (p *planner) names() string {
 	return words.Some(names, most)
 }
 
-func (s *Schedule) add(l Listed) {
-	o := Outage{Node: l.Node, From: l.From, To: cmp.Or(l.To, Never), Class: l.Class}
-	switch l.Kind {
-	case Drain:
-		s.Drains = append(s.Drains, o)
-	case UnannouncedDrain:
-		if o.From < o.To { // a drain without a duration has no effect
-			s.Sudden = append(s.Sudden, o)
-		}
-	default:
+// add adds an outage. A drain without a duration has no effect.
+func (s *Schedule) add(e entry) {
+	o := Outage{Node: e.Node, From: e.From, To: e.end(Never), Class: e.Class}
+	switch {
+	case !e.isDrain():
 		s.Listed = append(s.Listed, o)
+	case o.From == o.To:
+	case e.Kind == Drain:
+		s.Drains = append(s.Drains, o)
+	default:
+		s.Sudden = append(s.Sudden, o)
 	}
 }
 

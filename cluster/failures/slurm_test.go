@@ -197,7 +197,7 @@ func TestOptionsThatDoNotFitTheFile(t *testing.T) {
 func TestListsAreFitted(t *testing.T) {
 	const begin, last = 500, 500 + 40*86_400
 	for name, text := range map[string]string{
-		"numbers": "node,from [s],to [s],kind\n0,100,400,failure\n1,200,1000,failure\n" + // one ends before the begin
+		"numbers": "node,from [s],to [s],kind\n0,100,500,failure\n1,200,1000,failure\n" + // one ends at the begin
 			"2,90000,93600,failure\n3,800000,803600,failure\n3,100,,drain\n0,9000000,9000100,failure\n",
 		"names": "node,from [s],to [s],kind\na0,100,400,failure\na1,200,1000,failure\n" +
 			"a2,90000,93600,failure\na3,800000,803600,failure\na3,100,,drain\na0,9000000,9000100,failure\n",
@@ -238,6 +238,26 @@ func TestListsAreFitted(t *testing.T) {
 	s.Last = last
 	require.ErrorContains(t, s.FitRows([]trace.VC{{Name: "v", Nodes: 10}}, begin),
 		"has failures of 0 of 10 nodes in the simulated period")
+}
+
+// A failure of zero seconds at second 0, which outages.csv of a simulation can list, has an end. Drains of zero seconds
+// have no effect.
+func TestOutagesOfZeroSeconds(t *testing.T) {
+	const text = "vc,node,from [s],to [s],kind\nv,0,0,0,failure\nv,1,0,,failure\nv,2,0,0,drain\nv,2,7,7,drain\n" +
+		"v,2,8,8,unannounced-drain\nv,2,9,9,failure\n"
+	s, vcs := sourceOf(t, text, failures.Options{}), []trace.VC{{Name: "v", Nodes: 3}}
+	plans, err := s.Schedules(vcs, 0, 0)
+	require.NoError(t, err)
+	require.Equal(t, failures.Schedule{Listed: []failures.Outage{{}, {Node: 1, To: failures.Never},
+		{Node: 2, From: 9, To: 9}}}, plans["v"])
+	r, err := failures.ParseRecord([]byte(text), "o", failures.ReadOptions{})
+	require.NoError(t, err)
+	require.Equal(t, []failures.Fault{{}}, r.Nodes[0].Faults)
+	require.Equal(t, []failures.Fault{{To: 86_400, Open: true}}, r.Nodes[1].Faults)
+	s = sourceOf(t, text, failures.Options{Source: failures.FromFit})
+	s.Last = 86_400
+	require.NoError(t, s.FitRows(vcs, 0))
+	require.Equal(t, []failures.Fault{{}}, s.Trace.Nodes[0].Faults)
 }
 
 // Node states count as failures or drains, as Slurm 22.05 and later versions print them.
