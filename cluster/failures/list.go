@@ -82,9 +82,21 @@ func (e *entry) end(open int64) int64 {
 	return cmp.Or(e.To, open)
 }
 
-// parseList reads a list of outages from a CSV table. An empty "to [s]" means that the node does not recover. Errors
-// name the file, the line and a remedy. The function isName reports whether a cell of the column node is the name of a
-// node; nil means that nodes have no names. With only, all cells are names.
+// distinct removes rows that repeat an earlier row, as in files that were joined. A node has no two equal outages.
+func distinct(list []entry) []entry {
+	seen := make(map[entry]bool, len(list))
+	return slices.DeleteFunc(list, func(e entry) bool {
+		e.line = 0
+		repeated := seen[e]
+		seen[e] = true
+		return repeated
+	})
+}
+
+// parseList reads a list of outages from a CSV table. Rows that repeat an earlier row count once. An empty "to [s]"
+// means that the node does not recover. Errors name the file, the line and a remedy. The function isName reports
+// whether a cell of the column node is the name of a node; nil means that nodes have no names. With only, all cells are
+// names.
 func parseList(text []byte, path string, isName func(cell string) bool, only bool) (list []entry, err error) {
 	c := csv.NewReader(bytes.NewReader(withoutMark(text)))
 	c.ReuseRecord = true
@@ -95,7 +107,7 @@ func parseList(text []byte, path string, isName func(cell string) bool, only boo
 	for {
 		r.cells, err = c.Read()
 		if errors.Is(err, io.EOF) {
-			return list, nil
+			return distinct(list), nil
 		}
 		if err != nil {
 			return nil, r.broken(err)

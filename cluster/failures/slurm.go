@@ -42,7 +42,8 @@ const (
 // slurmRemedy is the remedy for a file that is not the output of sacctmgr with the needed options.
 const slurmRemedy = "print the events with 'sacctmgr --parsable2 show event'"
 
-// parseSlurm reads Slurm's events of nodes. Errors name the file, the line and a remedy.
+// parseSlurm reads Slurm's events of nodes. Events that repeat an earlier event count once. Errors name the file, the
+// line and a remedy.
 func parseSlurm(text []byte, path string) (*slurmFile, error) {
 	r := &slurmFile{path: path}
 	for line := range bytes.Lines(withoutMark(text)) {
@@ -55,6 +56,7 @@ func parseSlurm(text []byte, path string) (*slurmFile, error) {
 		return nil, &trace.Error{Path: path, Text: "the file has no events of nodes", Remedy: "choose a longer " +
 			"period, as in 'sacctmgr --parsable2 show event Start=2025-01-01'"}
 	}
+	r.rows = distinct(r.rows)
 	return r, nil
 }
 

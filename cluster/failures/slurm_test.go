@@ -382,6 +382,26 @@ func TestRecordsOfLists(t *testing.T) {
 		"start")
 }
 
+// Rows that repeat an earlier row count once. Equal faults of a fault trace can belong to several devices of a node, so
+// each counts, but they form one outage.
+func TestEqualOutages(t *testing.T) {
+	for text, faults := range map[string]int{
+		slurmText + slurmText: 4,
+		"node,from [s],to [s],class\nn,0,5,GPU\nn,0,5,GPU\nn,0,5,Fan\nn,7,8,GPU\n":                                 3,
+		listOf(event("a", "1", "start"), event("a", "1", "start"), event("a", "2", "end"), event("a", "2", "end")): 2,
+	} {
+		r, err := failures.ParseRecord([]byte(text), "e", failures.ReadOptions{})
+		require.NoError(t, err)
+		s := r.Statistics()
+		require.Equal(t, faults, s.Faults, text)
+		if r.Format == failures.FaultTrace {
+			require.Equal(t, []int{1, 1}, []int{s.Overlapping, s.Outages})
+		}
+	}
+	s := sourceOf(t, "node,from [s],to [s]\n0,1,5\n0,1,5\n", failures.Options{})
+	require.Equal(t, "1 listed outage", s.String())
+}
+
 // FuzzParseRecord checks that any text is refused with a place, or gives outages within the observed time.
 func FuzzParseRecord(f *testing.F) {
 	for _, text := range []string{slurmText, rawText, "NodeName|TimeStart|TimeEnd|State\nn|1|1|DOWN\n",
