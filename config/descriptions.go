@@ -217,8 +217,8 @@ var descriptions = map[string]string{
 		"releases all its GPUs and queues it again; \"shrink\" continues on the other nodes, under schedulers that " +
 		"support this. Default \"restart\".",
 	"graft/cluster/failures.Options.Outages": "Outages of single nodes, in addition to the file.",
-	"graft/cluster/failures.Options.RateFactor": "Factor of the failure rates if source = \"fit\", from above 0 to " +
-		"1000. Zero means 1.",
+	"graft/cluster/failures.Options.RateFactor": "Factor of the failure rates with source = \"fit\", from above 0 to " +
+		"1000. Default 1. For no failures, remove the section.",
 	"graft/cluster/failures.Options.Restart": "Delay after a failure, in seconds, before the job is queued again or, " +
 		"if it continues on fewer GPUs, before it continues. Default 0.",
 	"graft/cluster/failures.Options.Source": "Use of the file. \"fit\" generates failures with a model fitted to the " +

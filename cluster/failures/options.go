@@ -37,7 +37,8 @@ type Options struct {
 	// Days that the fault trace observed. After this time the failures repeat. Zero means the days in a file that graft
 	// wrote, and otherwise up to the last event, rounded up to a whole day.
 	FileDays float64 `json:",omitempty"`
-	// Factor of the failure rates if source = "fit", from above 0 to 1000. Zero means 1.
+	// Factor of the failure rates with source = "fit", from above 0 to 1000. Default 1. For no failures, remove the
+	// section.
 	RateFactor float64 `json:",omitempty"`
 	// Outages of single nodes, in addition to the file.
 	Outages []Listed `json:",omitempty"`
@@ -72,6 +73,13 @@ const (
 
 // Enabled reports whether nodes can fail.
 func (o *Options) Enabled() bool { return o.File != "" || len(o.Outages) > 0 }
+
+// EnsureDefaults fills in defaults.
+func (o *Options) EnsureDefaults() {
+	if o.Source == FromFit && o.RateFactor == 0 {
+		o.RateFactor = 1
+	}
+}
 
 // Validate returns an error that lists every invalid option.
 func (o *Options) Validate() error {

@@ -131,6 +131,7 @@ func (f *File) EnsureDefaults() {
 	f.Schedule.EnsureDefaults()
 	f.Live.EnsureDefaults()
 	f.Growth.EnsureDefaults()
+	f.Failures.EnsureDefaults()
 	f.Resizing.EnsureDefaults()
 	f.Training.EnsureDefaults()
 	f.Learn.EnsureDefaults()

@@ -85,7 +85,8 @@ func TestOutcomesOfFailures(t *testing.T) {
 
 // The resolved file of a run with failures, and of one without, reads back as the same configuration.
 func TestResolvedFailuresReadBack(t *testing.T) {
-	for _, set := range [][]string{failingSet(t, `failures.on_drain="preempt"`), rigidSet(t)} {
+	for _, set := range [][]string{failingSet(t, `failures.on_drain="preempt"`), failingSet(t, `failures.source="fit"`),
+		rigidSet(t)} {
 		f := studytest.Read(t, "rigid", "", set...)
 		path := filepath.Join(t.TempDir(), "config.resolved.toml")
 		require.NoError(t, os.WriteFile(path, []byte(config.Resolved(f)), 0o600))
@@ -93,6 +94,16 @@ func TestResolvedFailuresReadBack(t *testing.T) {
 		require.Equal(t, f.(*rigid.File).Failures, again.(*rigid.File).Failures)
 		require.Equal(t, config.Digest(f.(config.File)), config.Digest(again.(config.File)))
 	}
+}
+
+// A rate factor of zero is refused, because the default is 1.
+func TestNoRateFactorOfZero(t *testing.T) {
+	set := failingSet(t, `failures.source="fit"`)
+	f := studytest.Read(t, "rigid", "", set...)
+	require.EqualValues(t, 1, f.(*rigid.File).Failures.RateFactor)
+	_, err := config.ReadNamed[*rigid.File]("rigid", config.Open(files.OS{}, ""),
+		append(set, "failures.rate_factor=0.0"))
+	require.ErrorContains(t, err, "0.0 means the default here, 1.0; remove rate_factor or write 1.0")
 }
 
 // Sizes beyond any machine are configuration errors before there is a run folder.
