@@ -58,7 +58,7 @@ type comparedValue struct {
 	summary
 	// Chance is the p-value for a difference from the first column: of a paired t-test for cluster simulations with
 	// equal seeds, otherwise of a permutation test. It is null in the first column, for quantities without a
-	// preferred direction, and for single simulations of a cluster.
+	// preferred direction, and if simulations of a cluster are fewer than three or equal for all seeds.
 	Chance *float64 `json:"chance"`
 	// Inside reports whether the difference from the first column is not significant, or was not tested.
 	Inside bool `json:"inside_noise"`
@@ -66,7 +66,7 @@ type comparedValue struct {
 	values []float64
 	seeds  []int64
 	same   bool // all values equal the first column's
-	// both columns have a single simulation of a cluster, so that nothing tells a difference from chance
+	// a column has too few simulations of a cluster to tell a difference from chance, or chance has no effect
 	untested bool
 }
 
@@ -259,7 +259,9 @@ func (q *comparedQuantity) test() {
 			if cell.same {
 				chance = 1
 			}
-			if cell.untested = q.paired && !cell.same && len(first.values)+len(cell.values) == 2; cell.untested {
+			few := min(len(first.values), len(cell.values)) < stat.FewestSeeds
+			drawn := !constant(first.values) || !constant(cell.values)
+			if cell.untested = q.paired && !cell.same && (few || !drawn); cell.untested {
 				cell.Inside = true
 				continue
 			}

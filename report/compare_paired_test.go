@@ -37,6 +37,15 @@ func TestColumnsArePairedBySeed(t *testing.T) {
 	require.Empty(t, q.cell(q.Cells[1]).After)
 	require.False(t, q.Cells[2].untested, "equal values need no test")
 
+	one := paired(first, []float64{11}, equal[:1])
+	require.True(t, one.Cells[1].untested, "three simulations and one")
+	c := comparison{Rows: []comparedQuantity{*one}}
+	require.Contains(t, c.untested(), "not tested: a column has fewer than 3 simulations")
+	c.Rows = append(c.Rows, *paired(first, []float64{11, 21, 31.5}, equal))
+	require.Contains(t, c.untested(), "Differences are not tested if all seeds have equal values, or if")
+	fixed := paired([]float64{1, 1, 1}, []float64{2, 2, 2}, equal)
+	require.True(t, fixed.Cells[1].untested, "seeds have no effect")
+
 	q = paired(first, []float64{10, 20 * (1 + 1e-12), 30}, equal)
 	require.Equal(t, 1.0, *q.Cells[1].Chance)
 	require.True(t, q.everywhere(), "equal up to rounding")

@@ -79,7 +79,7 @@ func (c *comparison) outcomeTable() *document.Table {
 	seeds, ended := []any{"seeds", ""}, []any{"state", ""}
 	for _, col := range c.Columns {
 		t.Given(col.Name, true)
-		seeds, ended = append(seeds, len(col.Seeds)), append(ended, StateWord(col.Ended))
+		seeds, ended = append(seeds, seedsCell(&col)), append(ended, StateWord(col.Ended))
 	}
 	if c.seeded() {
 		t.Add(seeds...)
@@ -102,6 +102,17 @@ func (c *comparison) outcomeTable() *document.Table {
 		t.Add(cells...)
 	}
 	return t
+}
+
+// seedsCell counts the seeds of a column. A simulation of a cluster with one seed does not list it.
+func seedsCell(col *comparedColumn) any {
+	if n := len(col.Seeds); n > 0 {
+		return n
+	}
+	if col.Ended {
+		return len(col.runs)
+	}
+	return document.Missing()
 }
 
 // seeded reports whether the runs of a column have seeds.
@@ -204,7 +215,7 @@ func (c *comparison) writeLines(d *document.Document, all bool) {
 		}
 		cells := []any{col.Name}
 		if seeded {
-			cells = append(cells, len(col.Seeds))
+			cells = append(cells, seedsCell(&col))
 		}
 		if open {
 			cells = append(cells, StateWord(col.Ended))
@@ -239,10 +250,7 @@ func (c *comparison) remarks(all bool) []string {
 	if c.has(func(one *comparedValue) bool { return one.Inside && !one.same && !one.untested }) {
 		lines = append(lines, c.noise())
 	}
-	if c.has(func(one *comparedValue) bool { return one.untested }) {
-		lines = append(lines, "Differences are not tested: each column has one simulation. To test them, compare "+
-			"runs with several seeds (schedule.seeds).")
-	}
+	lines = append(lines, c.untested())
 	if len(c.Columns) > maxLines && !all {
 		lines = append(lines, "--all shows every line")
 	}
@@ -250,6 +258,23 @@ func (c *comparison) remarks(all bool) []string {
 		lines = append(lines, col.copies())
 	}
 	return lines
+}
+
+// untested explains differences of cluster simulations that are not tested; empty if there are none.
+func (c *comparison) untested() string {
+	few := func(one *comparedValue) bool { return one.N < stat.FewestSeeds }
+	switch {
+	case !c.has(func(one *comparedValue) bool { return one.untested }):
+		return ""
+	case !c.has(few) || c.has(func(one *comparedValue) bool { return one.Chance != nil && !one.same }):
+		return fmt.Sprintf("Differences are not tested if all seeds have equal values, or if a column has fewer than "+
+			"%d simulations.", stat.FewestSeeds)
+	case !c.has(func(one *comparedValue) bool { return one.N > 1 }):
+		return "Differences are not tested: each column has one simulation. To test them, compare runs with several " +
+			"seeds (schedule.seeds)."
+	}
+	return fmt.Sprintf("Differences are not tested: a column has fewer than %d simulations. To test them, compare "+
+		"runs with equal seeds, at least %[1]d (schedule.seeds).", stat.FewestSeeds)
 }
 
 // copies names the folders with copies of a run of the column; empty if there are none.

@@ -32,7 +32,8 @@ type RunReport struct {
 	// Detail holds results that only this kind of run has; null if several runs are reported.
 	Detail Detail `json:"detail"`
 
-	begun bool // the run has no results yet
+	title string // name of the kind in headings
+	begun bool   // the run has no results yet
 }
 
 // QuantityReport is a quantity of a run in a report, such as the run's final accuracy.
@@ -54,7 +55,7 @@ func NewRunReport(run *runs.Run) RunReport {
 	r := RunReport{Path: run.Path, Kind: run.Kind.Name, Ended: run.Ended, Graft: m.Graft, Device: m.Device,
 		Profile: m.Profile, Network: m.Network, Host: m.Host, Command: append([]string{}, m.CommandLine...),
 		Config: m.ConfigSHA256, Data: m.DatasetSHA256, Branch: m.Branch, Quantities: []QuantityReport{},
-		begun: run.Begun}
+		begun: run.Begun, title: run.Kind.Title}
 	if !m.Created.IsZero() {
 		r.Created = &m.Created
 	}
@@ -75,7 +76,7 @@ func NewRunReport(run *runs.Run) RunReport {
 
 // write adds provenance and outcome.
 func (r *RunReport) write(d *document.Document) {
-	d.Head("%s %s", r.Kind, r.Path)
+	d.Head("%s %s", r.title, r.Path)
 	state, seed := StateWord(r.Ended), ""
 	if r.Created == nil { // not recorded
 		state = ""

@@ -231,7 +231,7 @@ func TestReportOfAFolderWithAnotherManifest(t *testing.T) {
 	writeMetrics(t, "all/a")
 	write(t, "all/manifest.json", `{"files": []}`)
 	got := done(t, "report", "all")
-	require.Contains(t, got.stdout, "Original all/a")
+	require.Contains(t, got.stdout, "Run of the original all/a")
 }
 
 // Different images count as a difference, since the configuration has only their name. Identical policies are not
