@@ -1,22 +1,35 @@
 package cluster
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"graft/cluster/trace"
 )
 
+// refusals maps the positions of refused jobs in the trace to reasons.
+type refusals map[int]string
+
+// list returns the refused jobs in order of submission.
+func (r refusals) list(jobs []trace.Job) (list []Refusal) {
+	for _, k := range slices.Sorted(maps.Keys(r)) {
+		list = append(list, Refusal{jobs[k].ID, r[k]})
+	}
+	return list
+}
+
 // admit prepares the jobs that can be simulated, and returns the others with reasons.
-func (r *Run) admit() []Refusal {
+func (r *Run) admit() refusals {
 	pools := r.makePools()
-	var refused []Refusal
+	refused := refusals{}
 	of := make([]*PoolRun, len(r.Study.Jobs)) // nil for a refused job
 	known := newIDs(r.Study.Jobs)
 	for k := range r.Study.Jobs {
 		t := &r.Study.Jobs[k]
 		pool := pools[t.VC]
 		if why := refusal(t, pool, r.Begin, known, k); why != "" {
-			refused = append(refused, Refusal{t.ID, why})
+			refused[k] = why
 			continue
 		}
 		of[k] = pool
@@ -110,9 +123,8 @@ func refusal(t *trace.Job, pool *PoolRun, begin int64, known *ids, k int) string
 	return ""
 }
 
-// refuseLarge refuses jobs that could never start because they exceed their pool.
-func (r *Run) refuseLarge() []Refusal {
-	var refused []Refusal
+// refuseLarge adds the jobs that could never start because they exceed their pool.
+func (r *Run) refuseLarge(refused refusals) {
 	for _, pool := range r.Pools {
 		kept := pool.Jobs[:0]
 		for _, j := range pool.Jobs {
@@ -121,7 +133,7 @@ func (r *Run) refuseLarge() []Refusal {
 				why = r.tooLarge(pool, j)
 			}
 			if why != "" {
-				refused = append(refused, Refusal{j.Trace.ID, why})
+				refused[int(j.Index)] = why
 				j.Number = refusedNumber
 				continue
 			}
@@ -129,7 +141,6 @@ func (r *Run) refuseLarge() []Refusal {
 		}
 		pool.Jobs = kept
 	}
-	return refused
 }
 
 // tooLarge returns the demand of a job that its pool can never satisfy; empty if none exists.

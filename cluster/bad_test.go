@@ -174,6 +174,17 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// A simulation lists refused jobs in order of submission, like the check of a configuration.
+func TestRefusalsAreInOrder(t *testing.T) {
+	s := smallStudy(5)
+	s.VCs = []trace.VC{{Name: "b", Nodes: 1}, {Name: "a", Nodes: 1}}
+	s.Jobs[1].GPUs, s.Jobs[3].GPUs, s.Jobs[3].VC, s.Jobs[4].GPUs = 9, 9, "b", 0
+	o := must(s.Run(context.Background(), toyPolicy((*toy).start), Options{}))
+	require.Equal(t, []Refusal{{"j1", "larger than its virtual cluster"}, {"j3", "larger than its virtual cluster"},
+		{"j4", "no devices requested"}}, o.Refused)
+	require.Equal(t, o.Refused, must(s.Refusals("")))
+}
+
 // A job submitted before the simulation begins is refused.
 func TestRefusesWhatIsTooEarly(t *testing.T) {
 	s := smallStudy(4)

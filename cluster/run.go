@@ -70,11 +70,11 @@ func (r *Run) all(ctx context.Context) (*Outcome, error) {
 			return nil, err
 		}
 	}
-	refused = append(refused, r.refuseLarge()...)
+	r.refuseLarge(refused)
 	if err := r.simulate(ctx); err != nil {
 		return nil, err
 	}
-	return r.outcome(refused), nil
+	return r.outcome(refused.list(r.Study.Jobs)), nil
 }
 
 func (r *Run) check() (err error) {

@@ -8,6 +8,7 @@ import (
 	"graft/cluster"
 	"graft/cluster/lucid"
 	"graft/cluster/schedtest"
+	"graft/cluster/trace"
 )
 
 // outcome holds the result of the reference.
@@ -211,6 +212,10 @@ func (o *outcome) seen() (list []string) {
 
 // against returns the first difference between another outcome and this one.
 func (o *outcome) against(got *cluster.Outcome) error {
+	at := func(r cluster.Refusal) int {
+		return slices.IndexFunc(o.c.Study.Jobs, func(j trace.Job) bool { return j.ID == r.ID })
+	}
+	slices.SortFunc(o.refused, func(a, b cluster.Refusal) int { return at(a) - at(b) })
 	if fmt.Sprint(got.Refused) != fmt.Sprint(o.refused) {
 		return fmt.Errorf("refused are %v and should be %v", got.Refused, o.refused)
 	}
