@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/internal/failure"
+	"graft/runner/traces"
 )
 
 // troubledRows is a Slurm trace with jobs that a replay must correct or skip: a job without GPUs, a job that was
@@ -225,5 +226,17 @@ func TestClusterRenamesPartitions(t *testing.T) {
 		"debug":     `vc_aliases[0] is "debug"; expected NAME=VC, such as "debug=gpu"`,
 	} {
 		fails(t, failure.Configuration, says, append(args, "--set", `cluster.vc_aliases=["`+alias+`"]`)...)
+	}
+	describe := strings.Fields("trace describe jobs.csv --vc-file nodes.csv --vc-alias")
+	got := decoded[traces.Description](t, done(t, append(describe, "debug=gpu", "--json")...).stdout)
+	require.Len(t, got.VCs, 1)
+	for _, f := range got.Findings {
+		require.False(t, f.Refused, f)
+	}
+	for alias, says := range map[string]string{
+		"debug=cpu": `--vc-alias has "debug=cpu", but the virtual clusters are gpu`,
+		"debgu=gpu": `--vc-alias has the name "debgu", but no job of the trace has it; correct or remove it`,
+	} {
+		fails(t, failure.Usage, says, append(describe, alias)...)
 	}
 }

@@ -22,10 +22,11 @@ import (
 
 // traceDescribeOptions are the flags of `graft trace describe`.
 type traceDescribeOptions struct {
-	traceSource        // options for reading the trace
-	vcFile      string // file of the sizes of virtual clusters; empty for none
-	perNode     int    // GPUs per node
-	gpus        int    // GPUs of the cluster; zero for unknown
+	traceSource          // options for reading the trace
+	vcFile      string   // file of the sizes of virtual clusters; empty for none
+	aliases     []string // other names of virtual clusters, each as NAME=VC
+	perNode     int      // GPUs per node
+	gpus        int      // GPUs of the cluster; zero for unknown
 	// definition of the jobs that could have adapted; the flags have the defaults
 	adapt trace.AdaptOptions
 	json  bool // print one object
@@ -58,6 +59,8 @@ If the file is damaged, the jobs before the damage are described, and the exit c
 	o.addFlags(command)
 	command.Flags().StringVar(&o.vcFile, "vc-file", "",
 		"file of the virtual clusters and their nodes, CSV with the header \",num\"")
+	command.Flags().StringSliceVar(&o.aliases, "vc-alias", nil,
+		"virtual clusters of jobs with other names in the trace, each as NAME=VC; separated by commas")
 	command.Flags().IntVar(&o.perNode, "gpus-per-node", 8, "GPUs per node")
 	command.Flags().IntVar(&o.gpus, "gpus", 0, "GPUs of the cluster, without --vc-file; 0 means unknown")
 	command.Flags().Float64Var(&o.adapt.Hours, "adapt-hours", 1,
@@ -78,7 +81,8 @@ func runTraceDescribe(ctx context.Context, w io.Writer, path string, o *traceDes
 		return failure.With(failure.Usage, err)
 	}
 	described, err := traces.Describe(environment(ctx), path,
-		traces.DescribeOptions{Read: options, VCFile: o.vcFile, GPUsPerNode: o.perNode, GPUs: o.gpus, Adapt: o.adapt})
+		traces.DescribeOptions{Read: options, VCFile: o.vcFile, Aliases: o.aliases, GPUsPerNode: o.perNode,
+			GPUs: o.gpus, Adapt: o.adapt})
 	return show(w, o.json, described, err, printTrace)
 }
 

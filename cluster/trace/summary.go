@@ -89,6 +89,7 @@ type SummaryOptions struct {
 	CheckOptions              // virtual clusters of the cluster; the zero value means that they are unknown
 	GPUs         int          // GPUs of the cluster, if CheckOptions has no virtual clusters; zero means unknown
 	Adapt        AdaptOptions // definition of the jobs that could have adapted; the zero value selects the defaults
+	Aliases      *Aliases     // other names of virtual clusters; may be nil
 }
 
 // EnsureDefaults replaces zero values with defaults.
@@ -128,6 +129,7 @@ func Summarize(r *Reader, o SummaryOptions) (*Summary, error) {
 		if err != nil {
 			return t.finish(r, o), err
 		}
+		o.Aliases.Rename(&job)
 		t.checker.dated = r.rows.clock().dates
 		t.add(&job, r.Line())
 		t.addStarts(&job, r)

@@ -14,7 +14,9 @@ type DescribeOptions struct {
 	Read trace.Options // options for reading; zero detects the format and keeps all jobs
 	// path of the table with the number of nodes of each virtual cluster; if empty, the summary has neither the sizes
 	// nor the load of clusters
-	VCFile      string
+	VCFile string
+	// jobs of other names that belong to virtual clusters of VCFile, each as NAME=VC
+	Aliases     []string
 	GPUsPerNode int // number of GPUs per node, at least 1
 	GPUs        int // number of GPUs of the cluster, without VCFile; zero means unknown
 	// definition of the jobs that could have adapted; the zero value selects the defaults
@@ -37,14 +39,17 @@ func Describe(env *app.Env, path string, o DescribeOptions) (*Description, error
 	if err := errors.Join(o.Read.Validate(), summary.Validate()); err != nil {
 		return nil, failure.With(failure.Usage, err)
 	}
+	var err error
 	if o.VCFile != "" {
-		var err error
 		if summary.VCs, err = trace.ReadNodes(env.Files, o.VCFile); err != nil {
 			return nil, Coded(err)
 		}
 		if err := summary.Validate(); err != nil {
 			return nil, failure.With(failure.Usage, err)
 		}
+	}
+	if summary.Aliases, err = o.aliases(summary.VCs); err != nil {
+		return nil, failure.With(failure.Usage, err)
 	}
 	o.Read.History = true
 	reader, err := trace.Open(env.Files, path, o.Read)
@@ -62,7 +67,22 @@ func Describe(env *app.Env, path string, o DescribeOptions) (*Description, error
 	if errors.Is(err, trace.ErrMalformed) {
 		err = failure.With(failure.Partial, err)
 	}
+	if unused := summary.Aliases.Unused(); err == nil && unused != nil {
+		return nil, failure.With(failure.Usage, unused)
+	}
 	return &Description{path, reader.Format(), made}, err
+}
+
+// aliases returns the other names of virtual clusters.
+func (o *DescribeOptions) aliases(vcs []trace.VC) (*trace.Aliases, error) {
+	a, err := trace.ParseAliases("option \"vc-alias\"", o.Aliases)
+	switch {
+	case err != nil || len(o.Aliases) == 0:
+		return nil, err
+	case len(vcs) == 0:
+		return nil, errors.New("option \"vc-alias\" needs the virtual clusters; set option \"vc-file\", or remove it")
+	}
+	return a, a.Check(vcs)
 }
 
 // spotless returns an error if partitions with spot jobs are named for a trace without partitions.
