@@ -14,7 +14,7 @@ import (
 func writeChanges(o *study.Outcome, d *document.Document) {
 	if len(o.Changes) > 0 {
 		d.Head("differences between settings")
-		writeDifferences(o, d, o.Changes, "")
+		writeSettings(o, d)
 	}
 	if len(o.FromBaseline) > 0 && (manyCells(o) || len(o.Changes) > 0) {
 		d.Head("differences from %s", o.Against)
@@ -25,6 +25,53 @@ func writeChanges(o *study.Outcome, d *document.Document) {
 		d.Say("OVER JOBS is the 95% interval of the difference in " + o.Metric(firstRanked(o)).Title + " over jobs " +
 			"and seeds together, from a bootstrap that draws days of submission and seeds independently.")
 	}
+}
+
+// writeSettings adds the differences between points, and names the schedulers that the settings do not affect.
+func writeSettings(o *study.Outcome, d *document.Document) {
+	equal := equalInAll(o)
+	other := slices.DeleteFunc(slices.Clone(o.Changes), func(c study.PointChange) bool {
+		return slices.Contains(equal, c.Scheduler)
+	})
+	if len(other) > 0 {
+		writeDifferences(o, d, other, "")
+	}
+	if len(equal) > 0 {
+		d.Say("Equal in all settings: " + strings.Join(equal, ", ") + ".")
+	}
+}
+
+// equalInAll lists the schedulers whose simulations have the same results at all points.
+func equalInAll(o *study.Outcome) (names []string) {
+	metrics := shown(o)
+	for _, key := range study.ChangedMetrics(o.Changes) {
+		metrics = append(metrics, *o.Metric(key))
+	}
+	for _, s := range o.Schedulers {
+		first, differs := map[string]string{}, false
+		for _, c := range o.Cells {
+			if c.Scheduler != s.Name {
+				continue
+			}
+			of, text := fmt.Sprint(c.Workload, " ", c.Seed), fmt.Sprint(valuesOf(metrics, c.Values))
+			if _, known := first[of]; !known {
+				first[of] = text
+			}
+			differs = differs || first[of] != text
+		}
+		if !differs && len(first) > 0 {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// valuesOf returns the values of metrics.
+func valuesOf(metrics []study.Metric, values study.Values) (list []study.Number) {
+	for k := range metrics {
+		list = append(list, values[metrics[k].Key()])
+	}
+	return list
 }
 
 // writeDifferences adds differences from a scheduler, or from the same scheduler at another point, with a row per
