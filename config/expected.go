@@ -146,8 +146,8 @@ func (j *Job) shortBudget() []string {
 	}
 	steps := words.Plural(e.Steps(), "step")
 	if j.Time.Stop > 0 {
-		return []string{fmt.Sprintf("time.stop = %v ends the job in the first epoch, after %s; set a later time to train "+
-			"whole epochs", j.Time.Stop, steps)}
+		return []string{fmt.Sprintf("time.stop = %v ends the job in the first epoch, after %s; set a later time to "+
+			"train whole epochs", j.Time.Stop, steps)}
 	}
 	return []string{fmt.Sprintf("time.budget: the budget of %v ends in the first epoch, after %s; raise it to train "+
 		"whole epochs", j.Time.Budget, steps)}
