@@ -27,6 +27,9 @@ func (j *Job) BranchesFrom(was *Job) error {
 			differ = append(differ, fmt.Sprintf("%s was %s and is now %s", v.Key, before[k].Text, v.Text))
 		}
 	}
+	if j.Run.Seed != was.Run.Seed {
+		differ = append(differ, "use {seed} in run.branch to branch from the trial with the same seed")
+	}
 	if len(differ) > 0 {
 		return errors.New(strings.Join(differ, ", "))
 	}

@@ -77,9 +77,11 @@ func (j *Job) early() string {
 	return ""
 }
 
-// Missed lists the events of the timeline that came too late for the job. Events from the stop of the timeline on do
-// not count.
+// Missed lists the events of the timeline that came too late for the job. Events after an early stop do not count.
 func (j *Job) Missed() []Event {
+	if j.early() != "" {
+		return nil
+	}
 	return slices.DeleteFunc(slices.Clone(j.Timeline.Events[j.Past:]), j.Timeline.cuts)
 }
 

@@ -55,12 +55,16 @@ func TestRunSurvivesFaults(t *testing.T) {
 
 // A job names the planned changes of its devices that it did not reach.
 func TestMissedEventsAreLogged(t *testing.T) {
-	for at, want := range map[string]int{"100ms": 0, "150ms": 1} {
+	for at, want := range map[string]int{"100ms": 0, "150ms": 1, "150ms stop_loss": 0} {
+		at, stop, _ := strings.Cut(at, " ")
 		core, logs := observer.New(zapcore.WarnLevel)
 		env := worktest.Env(files.OS{})
 		env.Log = zap.New(core)
 		o := smallest(filepath.Join(t.TempDir(), "run"))
 		o.Set = append(o.Set, `time.events=[{at = "50ms", change = "up"}, {at = "`+at+`", change = "down"}]`)
+		if stop != "" {
+			o.Set = append(o.Set, "time.stop_loss=1000")
+		}
 		_, err := train.Run(context.Background(), env, "", o)
 		require.NoError(t, err)
 		require.Equal(t, want, logs.FilterMessage("the job ended before a planned change of its devices").Len(), at)
