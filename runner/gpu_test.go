@@ -70,8 +70,8 @@ func TestReportsOfGPUs(t *testing.T) {
 	for _, s := range r.Steps {
 		states[s.Step] = s.State + ": " + s.Last
 	}
-	require.Len(t, states, 15)
-	needing := "energy demo profile epoch gpt gpt-85m gpt-graphs gpt-85m-graphs program grid"
+	require.Len(t, states, 16)
+	needing := "energy demo profile profile-bfloat16 epoch gpt gpt-85m gpt-graphs gpt-85m-graphs program grid"
 	for _, name := range strings.Fields(needing) {
 		require.Equal(t, "left out: no CUDA device", states[name])
 	}
@@ -85,7 +85,7 @@ func TestReportsOfGPUs(t *testing.T) {
 	for _, s := range r.Steps {
 		require.Equal(t, "pass", s.State, s.Step)
 	}
-	require.Equal(t, `a "figure" \ and a tab`, r.Steps[11].Last)
+	require.Equal(t, `a "figure" \ and a tab`, r.Steps[12].Last)
 	require.Contains(t, text, "bench epoch -device cuda:0 -images 12800")
 }
 
@@ -106,7 +106,7 @@ func TestFailuresOnGPUs(t *testing.T) {
 	require.Equal(t, "pass: trainer -test.run CUDA -test.v", states["tests-trainer"])
 	require.Equal(t, "timeout: ", states["energy"])
 	require.Equal(t, "left out: no time is left of 9 s", states["grid"])
-	require.Equal(t, 11, r.Failures)
+	require.Equal(t, 12, r.Failures)
 	require.Contains(t, text, "losses differ")
 
 	r, _, err = runGPU(t, gpuTree(t, "1"), "STEPS=doctor demo")

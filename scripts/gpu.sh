@@ -154,6 +154,7 @@ run() {
 	step energy gpu 40 sh "$0" step in_folder internal/telemetry "$programs/telemetry.test" -test.run EnergyOfAGPU -test.v
 	step demo gpu 60 "$programs/graft" demo --set run.device=cuda:0
 	step profile gpu 100 "$programs/graft" profile --device cuda:0 --rounds 3 --force --out "$folder/gpu.profile.toml"
+	step profile-bfloat16 gpu 100 "$programs/graft" profile --device cuda:0 --precision bfloat16 --rounds 3 --force --out "$folder/gpu-bfloat16.profile.toml"
 	step epoch both 150 "$programs/bench" epoch -device cuda:0 -images 12800 -rounds 5 -starts 1 -python "$python"
 	step gpt both 100 "$programs/bench" gpt -device cuda:0 -rounds 3 -starts 1 -steps 8 -python "$python"
 	step gpt-85m both 120 "$programs/bench" gpt -device cuda:0 -rounds 3 -starts 1 -steps 8 -gpt.width 768 -gpt.heads 12 -gpt.depth 12 -gpt.context 256 -gpt.precision tf32 -python "$python"
@@ -166,7 +167,7 @@ run() {
 
 # finish writes what the measuring steps printed, and the report for programs.
 finish() {
-	for name in profile epoch gpt gpt-85m gpt-graphs gpt-85m-graphs grid; do
+	for name in profile profile-bfloat16 epoch gpt gpt-85m gpt-graphs gpt-85m-graphs grid; do
 		if [ -s "$folder/$name.log" ]; then printf '\n%s\n' "$name" && cat "$folder/$name.log"; fi
 	done >>"$folder/report.txt"
 	{
