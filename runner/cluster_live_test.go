@@ -204,7 +204,7 @@ func TestLiveJobsUntilTheirLimits(t *testing.T) {
 	write(t, "jobs.csv", "id,submit [s],duration [s],gpus,limit [s]\n7,0,1000,8,500\n8,300,200,4,9999\n"+
 		"9,400,100,8,9999\n")
 	done(t, "cluster", "run", "cluster.toml", "--out", "run", "--quiet", "--scheduler", "fifo", "--set",
-		"cluster.enforce_limits=true")
+		"cluster.enforce_limits=true", "--set", "live.most_work=100")
 	for _, c := range readStudy(t, "run").Cells {
 		require.InDelta(t, (0.5+1)/2, float64(c.Values["live_work_share"]), 0.01, c.Point)
 		require.InDelta(t, 1, float64(c.Values["live_missed_jobs"]), 0, c.Point)

@@ -245,7 +245,7 @@ func (o Options) Validate() error {
 }
 
 // mostKept limits the kept checkpoints of a job.
-const mostKept = 1000
+const mostKept = 2000
 
 // ownDevices returns an error if the timeline changes the devices of an elastic job.
 func (o Options) ownDevices() error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -144,7 +145,7 @@ func (t *trainer) train(ctx context.Context, p *pair, job *config.Job, line live
 		set = append(set, fmt.Sprintf("run.seed=%d", job.Run.Seed+int64(draw*t.options.Seeds)))
 	}
 	never := append(job.Adapt.Replace(config.DecideNone), "time.stop="+config.Quote(budget.String()))
-	if p.never, err = t.training(ctx, append(set, never...), from.never, budget); err != nil {
+	if p.never, err = t.training(ctx, slices.Concat(set, never), from.never, budget); err != nil {
 		return err
 	}
 	loss := math.Inf(1)
@@ -152,8 +153,8 @@ func (t *trainer) train(ctx context.Context, p *pair, job *config.Job, line live
 		p.never.curves[k] = c.Within(budget.Seconds())
 		loss = min(loss, p.never.curves[k].Last())
 	}
-	stop := "time.stop_loss=" + strconv.FormatFloat(loss, 'g', -1, 64)
-	p.own, err = t.training(ctx, append(set, stop), from.own, budget)
+	own := []string{"time.stop_loss=" + strconv.FormatFloat(loss, 'g', -1, 64)}
+	p.own, err = t.training(ctx, slices.Concat(set, own), from.own, budget)
 	if n := len(line.Changes); err == nil && n > 1 { // all jobs continue from the timeline without changes
 		err = t.forget(from, line.Changes[n-1].At)
 	}
@@ -172,7 +173,8 @@ func (t *trainer) forget(p *pair, after float64) error {
 	return nil
 }
 
-// keptParts is the number of checkpoints per budget from which other timelines continue.
+// keptParts is the number of checkpoints per budget from which other timelines continue. With the largest most work,
+// their number is below the limit of a job.
 const keptParts = 16
 
 // digits is the length of the names of folders.
