@@ -11,24 +11,24 @@ import (
 	"graft/trainer"
 )
 
-// branchKeys are the keys in which a job may differ from the run from which it starts (run.branch): the same results
+// forkKeys are the keys in which a job may differ from the run from which it starts (run.fork): the same results
 // follow from other values, or the values matter only after the checkpoint.
-var branchKeys = []string{"run.folder", "run.branch", "run.listen", "run.tensorboard", "run.threads",
+var forkKeys = []string{"run.folder", "run.fork", "run.listen", "run.tensorboard", "run.threads",
 	"checkpoint.every", "checkpoint.keep_every", "checkpoint.off", "time.devices", "time.events", "time.timeline",
 	"time.stop", "time.stop_loss", "adapt.actions"}
 
-// BranchesFrom returns an error if a job differs from the job of another run in what a checkpoint of that run cannot
+// ForksFrom returns an error if a job differs from the job of another run in what a checkpoint of that run cannot
 // change.
-func (j *Job) BranchesFrom(was *Job) error {
+func (j *Job) ForksFrom(was *Job) error {
 	var differ []string
 	before := Values(was)
 	for k, v := range Values(j) {
-		if v.Text != before[k].Text && !slices.Contains(branchKeys, v.Key) {
+		if v.Text != before[k].Text && !slices.Contains(forkKeys, v.Key) {
 			differ = append(differ, fmt.Sprintf("%s was %s and is now %s", v.Key, before[k].Text, v.Text))
 		}
 	}
 	if j.Run.Seed != was.Run.Seed {
-		differ = append(differ, "use {seed} in run.branch to branch from the trial with the same seed")
+		differ = append(differ, "use {seed} in run.fork to fork from the trial with the same seed")
 	}
 	if len(differ) > 0 {
 		return errors.New(strings.Join(differ, ", "))

@@ -642,14 +642,14 @@ var descriptions = map[string]string{
 		"such as run.device=\"cuda:0\". If the list is empty, the scenarios and jobs stay as they are.",
 	"graft/config.PipelineOptions.Trials": "Trials of jobs to run, in order. Each entry has its own run folder. " +
 		"Cannot be combined with pipeline.scenarios. Empty means none.",
-	"graft/config.RunOptions.Branch": "Path of a run folder with kept checkpoints (checkpoint.keep_every). A new job " +
+	"graft/config.RunOptions.Device": "Device of all tensors: \"cpu\" or \"cuda:N\". Empty means \"cpu\".",
+	"graft/config.RunOptions.Folder": "Path of the run folder. Empty lets the command choose a path, such as " +
+		"runs/NAME for a file NAME.toml.",
+	"graft/config.RunOptions.Fork": "Path of a run folder with kept checkpoints (checkpoint.keep_every). A new job " +
 		"starts from the newest kept checkpoint before the first difference of the two jobs, instead of from the " +
 		"beginning, with the same results. The jobs may differ in later events, later actions of a script, time.stop " +
 		"and time.stop_loss. {seed} in the name of the folder is replaced by run.seed. Empty starts from the " +
 		"beginning.",
-	"graft/config.RunOptions.Device": "Device of all tensors: \"cpu\" or \"cuda:N\". Empty means \"cpu\".",
-	"graft/config.RunOptions.Folder": "Path of the run folder. Empty lets the command choose a path, such as " +
-		"runs/NAME for a file NAME.toml.",
 	"graft/config.RunOptions.Instructions": "Vector instructions of the CPU: \"native\" uses the fastest " +
 		"instructions of the processor, so results differ between CPU models; \"avx2\" gives the same results on " +
 		"every processor with AVX2. Empty means \"native\".",
@@ -1181,8 +1181,8 @@ var descriptions = map[string]string{
 		"and \"step\" count a step with a large batch as several steps with the smallest batch. Empty means " +
 		"\"adascale\" for sgd, and \"square-root\" for adam and adamw.",
 	"graft/trainer.Checkpoint.Every": "Minimum checkpoint interval, in wall-clock time. Zero means one minute.",
-	"graft/trainer.Checkpoint.Keep": "Interval between checkpoints that are kept for branches (run.branch), in time " +
-		"on the clock of the job. Each takes the space of the weights and of the optimizer's state. Zero keeps none.",
+	"graft/trainer.Checkpoint.Keep": "Interval between checkpoints that are kept for forks (run.fork), in time on " +
+		"the clock of the job. Each takes the space of the weights and of the optimizer's state. Zero keeps none.",
 	"graft/trainer.Checkpoint.Off": "Turns periodic checkpoints off: the job is saved only at its end, when it is " +
 		"stopped, and when POST /allocation changes the devices. Default false.",
 	"graft/trainer.Distill.Decay": "Relative reduction of distill.share per epoch, between 0 and 1. Zero means no " +

@@ -111,7 +111,7 @@ func (j *Job) EnsureDefaults() {
 // Validate returns an error that lists every invalid option.
 func (j *Job) Validate() error {
 	return errors.Join(j.Run.Validate(), j.Network.Validate(), j.Data.Validate(), j.Time.Validate(),
-		j.Adapt.Validate(), j.Options().Validate(), j.precision(), j.trials(), j.branches(), j.Program.Validate())
+		j.Adapt.Validate(), j.Options().Validate(), j.precision(), j.trials(), j.forks(), j.Program.Validate())
 }
 
 // trials returns an error if copies for trials would have to train in several processes.
@@ -123,11 +123,11 @@ func (j *Job) trials() error {
 	return nil
 }
 
-// branches returns an error if a job in several processes would start from a checkpoint: its events depend on when the
+// forks returns an error if a job in several processes would start from a checkpoint: its events depend on when the
 // processes start.
-func (j *Job) branches() error {
-	if j.Run.Branch != "" && j.Train.Parallel.On {
-		return errors.New("run.branch is set, but parallel.on is true; set parallel.on to false, or remove run.branch")
+func (j *Job) forks() error {
+	if j.Run.Fork != "" && j.Train.Parallel.On {
+		return errors.New("run.fork is set, but parallel.on is true; set parallel.on to false, or remove run.fork")
 	}
 	return nil
 }

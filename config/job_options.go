@@ -41,7 +41,7 @@ type RunOptions struct {
 	// checkpoint before the first difference of the two jobs, instead of from the beginning, with the same results. The
 	// jobs may differ in later events, later actions of a script, time.stop and time.stop_loss. {seed} in the name of
 	// the folder is replaced by run.seed. Empty starts from the beginning.
-	Branch string `json:",omitempty" result:"none"`
+	Fork string `json:",omitempty" result:"none"`
 	// Writes TensorBoard event files in addition to the run folder's tables. Default false.
 	Tensorboard bool `result:"none"`
 }
@@ -52,9 +52,9 @@ func (o *RunOptions) EnsureDefaults() {
 	o.Instructions = cmp.Or(o.Instructions, string(torch.Native))
 }
 
-// BranchOf returns the path of the run from which the trial with a seed starts; empty for none.
-func (o RunOptions) BranchOf(seed int64) string {
-	return strings.ReplaceAll(o.Branch, seedMark, strconv.FormatInt(seed, 10))
+// ForkOf returns the path of the run from which the trial with a seed starts; empty for none.
+func (o RunOptions) ForkOf(seed int64) string {
+	return strings.ReplaceAll(o.Fork, seedMark, strconv.FormatInt(seed, 10))
 }
 
 // Limit restricts this process to the CPU vector instructions that the job selects. Call it before LibTorch is opened.
@@ -75,8 +75,8 @@ func (o RunOptions) Validate() error {
 	native, avx2 := string(torch.Native), string(torch.AVX2)
 	faults.When(o.Instructions != native && o.Instructions != avx2, "instructions is %q; must be %s or %s",
 		o.Instructions, native, avx2)
-	faults.When(strings.Contains(filepath.Dir(o.Branch), seedMark),
-		"branch is %q; {seed} is allowed only in the name of the folder, not in its path", o.Branch)
+	faults.When(strings.Contains(filepath.Dir(o.Fork), seedMark),
+		"fork is %q; {seed} is allowed only in the name of the folder, not in its path", o.Fork)
 	if _, port, err := net.SplitHostPort(o.Listen); o.Listen != "" && (err != nil || !isPort(port)) {
 		faults = append(faults, fmt.Errorf("listen is %q; expected an address and a port, such as 127.0.0.1:8080; "+
 			"port 0 selects a free port", o.Listen))

@@ -99,7 +99,7 @@ func TestWhatResultsHaveToDoWithKeys(t *testing.T) {
 		}
 	}
 	for result, want := range map[decode.Result]string{
-		decode.None: "run.folder run.branch run.listen run.tensorboard run.checkpoint_every run.workers " +
+		decode.None: "run.folder run.fork run.listen run.tensorboard run.checkpoint_every run.workers " +
 			"pipeline.folder pipeline.cache schedule.workers workloads.test workloads.test_count " +
 			"simulate.tries simulate.cache adapt.on_error train.keep_best checkpoint. fleet. " +
 			"parallel.listen parallel.token_file parallel.min_processes program.folder program.silence",

@@ -14,7 +14,7 @@ import (
 // pathKeys are the keys of all kinds of files whose values name files or folders that are read.
 var pathKeys = []string{"network.file", "network.weights", "network.runtimes", "data.path", "data.vocabulary",
 	"program.folder",
-	"time.profile", "time.timeline", "adapt.policy", "adapt.vocabulary", "parallel.token_file", "run.branch",
+	"time.profile", "time.timeline", "adapt.policy", "adapt.vocabulary", "parallel.token_file", "run.fork",
 	"simulate.policy", "tables.folders", "tables.held_out", "pipeline.scenarios",
 	"schedule.schedulers", "workloads.from",
 	"workloads.train", "workloads.validation", "workloads.test", "table.file", "table.network", "table.vocabulary",

@@ -107,7 +107,7 @@ var ownKeys = []struct{ prefix, why string }{
 	{"adaptive_batch.", "the program forms its batches"},
 	{"run.device", "the program selects its device"},
 	{"run.threads", "the program sets its threads"},
-	{"run.branch", "the program starts at its first step"},
+	{"run.fork", "the program starts at its first step"},
 	{"run.instructions", "graft does not compute the steps"},
 	{"adapt.warm_up_new", "graft does not compute the steps"},
 	{"train.batch", "the program forms its batches"},

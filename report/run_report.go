@@ -27,7 +27,7 @@ type RunReport struct {
 	Config  string   `json:"config_sha256"`  // digest of the configuration; empty means unknown
 	Data    string   `json:"dataset_sha256"` // digest of the dataset; empty means unknown
 	// kept checkpoint of another run from which the run started; absent if it started from the beginning
-	Branch     string           `json:"branch,omitempty"`
+	Fork       string           `json:"fork,omitempty"`
 	Quantities []QuantityReport `json:"quantities"` // quantities of the outcome
 	// Detail holds results that only this kind of run has; null if several runs are reported.
 	Detail Detail `json:"detail"`
@@ -54,7 +54,7 @@ func NewRunReport(run *runs.Run) RunReport {
 	m := run.Manifest
 	r := RunReport{Path: run.Path, Kind: run.Kind.Name, Ended: run.Ended, Graft: m.Graft, Device: m.Device,
 		Profile: m.Profile, Network: m.Network, Host: m.Host, Command: append([]string{}, m.CommandLine...),
-		Config: m.ConfigSHA256, Data: m.DatasetSHA256, Branch: m.Branch, Quantities: []QuantityReport{},
+		Config: m.ConfigSHA256, Data: m.DatasetSHA256, Fork: m.Fork, Quantities: []QuantityReport{},
 		begun: run.Begun, title: run.Kind.Title}
 	if !m.Created.IsZero() {
 		r.Created = &m.Created
@@ -85,7 +85,7 @@ func (r *RunReport) write(d *document.Document) {
 		seed = fmt.Sprint(*r.Seed)
 	}
 	d.Know("state", state, "began", r.began(), "graft", r.Graft, "command", strings.Join(r.Command, " "), "network",
-		r.Network, "started from", r.Branch, "device", r.where(), "seed", seed, "configuration",
+		r.Network, "started from", r.Fork, "device", r.where(), "seed", seed, "configuration",
 		document.ShortDigest(r.Config), "images", document.ShortDigest(r.Data))
 	if r.begun {
 		d.Say("The run has no results yet: it is starting, or was killed while starting.")

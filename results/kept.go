@@ -17,7 +17,7 @@ import (
 const keptName = "kept"
 
 // KeepCheckpoint writes a checkpoint as SaveCheckpoint does, but later checkpoints do not replace it. A run does not
-// resume from it; other runs can start from it, with [Run.Branch].
+// resume from it; other runs can start from it, with [Run.Fork].
 func (r *Run) KeepCheckpoint(name string, parts func(w *CheckpointWriter) error) error {
 	r.saving.Lock()
 	defer r.saving.Unlock()
@@ -56,15 +56,15 @@ func RemoveKept(fsys files.FS, path string) error {
 	return files.RemoveAll(fsys, filepath.Join(path, keptName))
 }
 
-// Branch copies the tables and logs of another run, up to a checkpoint of that run. Call it before this run opens its
+// Fork copies the tables and logs of another run, up to a checkpoint of that run. Call it before this run opens its
 // own. The program's log and event files are not copied.
-func (r *Run) Branch(from string, c *Checkpoint) error {
+func (r *Run) Fork(from string, c *Checkpoint) error {
 	for _, file := range slices.Sorted(maps.Keys(c.Streams)) {
 		if file == programLog || isEvents(file) {
 			continue
 		}
-		if err := r.branch(from, file, c.Streams[file]); err != nil {
-			return fmt.Errorf("branch from %s: %w", from, err)
+		if err := r.fork(from, file, c.Streams[file]); err != nil {
+			return fmt.Errorf("fork from %s: %w", from, err)
 		}
 	}
 	return nil
@@ -94,7 +94,7 @@ func rowsOf(fsys files.FS, folder, file string, mark Mark) (position, error) {
 	return at, err
 }
 
-func (r *Run) branch(from, file string, mark Mark) error {
+func (r *Run) fork(from, file string, mark Mark) error {
 	path := filepath.Join(from, file)
 	at, err := rowsOf(r.fsys, from, file, mark)
 	if err != nil {

@@ -33,24 +33,24 @@ func openKept(t testing.TB, run *results.Run) *results.Checkpoint {
 	return c
 }
 
-// A branch has the rows before the kept checkpoint, and its own rows after it. The run itself resumes from its newest
+// A fork has the rows before the kept checkpoint, and its own rows after it. The run itself resumes from its newest
 // checkpoint.
-func TestBranch(t *testing.T) {
+func TestFork(t *testing.T) {
 	source := sourceRun(t)
 	text, _ := loaded(t, source)
 	require.Equal(t, "newest", text)
 	kept := openKept(t, source)
-	branch := newRun(t)
-	require.NoError(t, branch.Branch(source.Path(""), kept))
-	s, err := branch.Stream("epochs", columns)
+	fork := newRun(t)
+	require.NoError(t, fork.Fork(source.Path(""), kept))
+	s, err := fork.Stream("epochs", columns)
 	require.NoError(t, err)
-	require.NoError(t, branch.Rewind(kept))
+	require.NoError(t, fork.Rewind(kept))
 	require.Equal(t, 1, s.Rows())
 	require.NoError(t, s.Append(3, 3.0, "", true))
-	table, err := results.ReadStream(files.OS{}, branch.Path("epochs.csv"))
+	table, err := results.ReadStream(files.OS{}, fork.Path("epochs.csv"))
 	require.NoError(t, err)
 	require.Equal(t, 2, table.Rows)
-	require.ErrorContains(t, branch.Branch(source.Path(""), kept), "is already open")
+	require.ErrorContains(t, fork.Fork(source.Path(""), kept), "is already open")
 
 	require.NoError(t, results.RemoveKept(files.OS{}, source.Path("")))
 	paths, err := results.KeptCheckpoints(files.OS{}, source.Path(""))
@@ -60,7 +60,7 @@ func TestBranch(t *testing.T) {
 }
 
 // A table that no longer has the rows of the checkpoint is refused, and nothing is copied.
-func TestBranchFromChangedTables(t *testing.T) {
+func TestForkFromChangedTables(t *testing.T) {
 	for name, change := range map[string]func(path string) error{
 		"another row": func(path string) error { return os.WriteFile(path, []byte("a,b,c,d\n9,9,,true\n"), 0o600) },
 		"no rows":     func(path string) error { return os.Truncate(path, 0) },
@@ -69,9 +69,9 @@ func TestBranchFromChangedTables(t *testing.T) {
 		source := sourceRun(t)
 		kept := openKept(t, source)
 		require.NoError(t, change(source.Path("epochs.csv")))
-		branch := newRun(t)
-		require.ErrorContains(t, branch.Branch(source.Path(""), kept), "epochs.csv", name)
-		require.NoFileExists(t, filepath.Join(branch.Path(""), "epochs.csv"), name)
+		fork := newRun(t)
+		require.ErrorContains(t, fork.Fork(source.Path(""), kept), "epochs.csv", name)
+		require.NoFileExists(t, filepath.Join(fork.Path(""), "epochs.csv"), name)
 	}
 	run := newRun(t)
 	require.ErrorContains(t, run.KeepCheckpoint("../out", sections("")), "keep checkpoint")

@@ -38,7 +38,7 @@ type Manifest struct {
 	Network       string `json:"network,omitempty"`        // name of the initial network; empty means unknown
 	WeightsSHA256 string `json:"weights_sha256,omitempty"` // digest of the file of initial weights; empty without one
 	// run from whose kept checkpoint this run started, and time of the checkpoint; empty without one
-	Branch string `json:"branch,omitempty"`
+	Fork string `json:"fork,omitempty"`
 	// the run continued with another time budget, so its first part followed another learning rate schedule
 	OtherBudget bool     `json:"other_budget,omitempty"`
 	Host        string   `json:"host,omitempty"`         // machine on which the run started; empty means unknown

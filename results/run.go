@@ -133,10 +133,10 @@ func (r *Run) Reconfigure(config, resolved, digest string, otherBudget bool) err
 	return nil
 }
 
-// NoteBranch records in the manifest from which checkpoint of another run this run started.
-func (r *Run) NoteBranch(from string) error {
+// NoteFork records in the manifest from which checkpoint of another run this run started.
+func (r *Run) NoteFork(from string) error {
 	m := r.manifest
-	m.Branch = from
+	m.Fork = from
 	if err := writeJSON(r.fsys, r.Path(ManifestFile), m); err != nil {
 		return err
 	}

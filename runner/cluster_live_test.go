@@ -167,13 +167,13 @@ func TestLiveJobsUntilTheirLosses(t *testing.T) {
 	want := contents(t, "run/outcome.json")
 	trainings, err := os.ReadDir("run/live/until-loss")
 	require.NoError(t, err)
-	branched := 0
+	forked := 0
 	for _, training := range trainings {
 		trial := filepath.Join("run/live/until-loss", training.Name(), "trials", "as-given", "seed-1")
 		require.NoDirExists(t, filepath.Join(trial, "kept"), "no training will start from it")
-		branched += strings.Count(contents(t, filepath.Join(trial, "log.jsonl")), "starting from a kept checkpoint")
+		forked += strings.Count(contents(t, filepath.Join(trial, "log.jsonl")), "starting from a kept checkpoint")
 	}
-	require.GreaterOrEqual(t, branched, 2, "the job that fair changes is not trained again from its start")
+	require.GreaterOrEqual(t, forked, 2, "the job that fair changes is not trained again from its start")
 	for _, gone := range []string{"outcome.json", "live/until-loss/" + trainings[0].Name()} {
 		require.NoError(t, os.RemoveAll(filepath.Join("run", gone)))
 	}

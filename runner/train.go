@@ -42,7 +42,7 @@ continues the run, --force moves the folder aside. On SIGTERM, SIGUSR1 or the fi
 saves the job and exits with code 75; the same command with --resume continues, and on the virtual
 clock the result is bit-identical to an uninterrupted job. A second SIGINT ends the job at once.
 --resume accepts changes to parts of the configuration that the job has not reached: later events,
-later script actions, a different budget, or a later stop. With the key run.branch, a new job starts from a
+later script actions, a different budget, or a later stop. With the key run.fork, a new job starts from a
 checkpoint that another run kept.
 
 With --seeds, --sweep or --cases, the job runs several times, as trials, in workers on this

@@ -157,7 +157,7 @@ type Distill struct {
 // Checkpoint configures when a job is saved.
 type Checkpoint struct {
 	Every time.Duration // Minimum checkpoint interval, in wall-clock time. Zero means one minute.
-	// Interval between checkpoints that are kept for branches (run.branch), in time on the clock of the job. Each takes
+	// Interval between checkpoints that are kept for forks (run.fork), in time on the clock of the job. Each takes
 	// the space of the weights and of the optimizer's state. Zero keeps none.
 	Keep time.Duration `config:"keep_every"`
 	// Turns periodic checkpoints off: the job is saved only at its end, when it is stopped, and when POST /allocation

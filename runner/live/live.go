@@ -52,9 +52,9 @@ func base(env *app.Env, o live.Options) (*config.Job, error) {
 		return nil, failure.With(failure.Configuration, fmt.Errorf("live.job: %s uses the wall clock, but live jobs "+
 			"train on the virtual clock; set time.clock to \"virtual\" and time.profile to a device profile", o.Job))
 	}
-	if t := s.Job.Time; t.Stop > 0 || t.StopLoss > 0 || s.Job.Run.Branch != "" || s.Job.Train.Checkpoint.Keep > 0 {
+	if t := s.Job.Time; t.Stop > 0 || t.StopLoss > 0 || s.Job.Run.Fork != "" || s.Job.Train.Checkpoint.Keep > 0 {
 		return nil, failure.With(failure.Configuration, fmt.Errorf("live.job: %s has time.stop, time.stop_loss, "+
-			"run.branch or checkpoint.keep_every, which graft sets for live jobs; remove them", o.Job))
+			"run.fork or checkpoint.keep_every, which graft sets for live jobs; remove them", o.Job))
 	}
 	return &s.Job, nil
 }

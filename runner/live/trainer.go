@@ -187,7 +187,7 @@ func (t *trainer) training(ctx context.Context, set []string, from training, bud
 	folder := filepath.Join(t.run, one.path)
 	also := []string{"checkpoint.keep_every=" + config.Quote((budget / keptParts).String())}
 	if len(from.trials) > 0 {
-		also = append(also, "run.branch="+config.Quote(filepath.Join(filepath.Dir(from.trials[0]), "seed-{seed}")))
+		also = append(also, "run.fork="+config.Quote(filepath.Join(filepath.Dir(from.trials[0]), "seed-{seed}")))
 	}
 	trained, err := sweep.Run(ctx, t.quiet(), t.options.Job, sweep.Options{Folder: folder, Resume: true,
 		Seeds: t.options.Seeds, Set: append(also, set...)})

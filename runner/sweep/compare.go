@@ -78,8 +78,8 @@ func (s *sweep) comparable(path string) error {
 		return fmt.Errorf("compare %s: the job never adapts, because adapt.decider is none; set it to policy, "+
 			"script or another decider", path)
 	}
-	if s.Run.Branch != "" {
-		return fmt.Errorf("compare %s: run.branch is set, but the arms have other deciders than the job, so they "+
+	if s.Run.Fork != "" {
+		return fmt.Errorf("compare %s: run.fork is set, but the arms have other deciders than the job, so they "+
 			"cannot start from one run; remove it", path)
 	}
 	if key, why := s.Sweep.Undecided(); key != "" {

@@ -112,7 +112,7 @@ func (s *sweep) checkSeeds(job *config.Job, seeds []int64, resumes bool) error {
 	for _, seed := range seeds {
 		var err error
 		if !resumes {
-			err = train.CheckBranch(s.env.Files, job, seed)
+			err = train.CheckFork(s.env.Files, job, seed)
 		}
 		if job.WeightsBySeed() {
 			err = errors.Join(err, train.CheckWeights(s.env, job, seed))

@@ -88,11 +88,11 @@ func mismatched(fsys files.FS, path string, err error) error {
 }
 
 // Check returns an error if the initial weights do not match the names and shapes of the network's parameters, the
-// token is unusable, run.branch has another job, or the decider's program does not respond. It reads no images and does
+// token is unusable, run.fork has another job, or the decider's program does not respond. It reads no images and does
 // not open LibTorch.
 func Check(ctx context.Context, env *app.Env, c *config.Job) error {
 	return errors.Join(checkToken(env, c.Train.Parallel.Token), checkWeights(env, c),
-		CheckBranch(env.Files, c, c.Run.Seed), TryProgram(ctx, c))
+		CheckFork(env.Files, c, c.Run.Seed), TryProgram(ctx, c))
 }
 
 // CannotListen lists warnings about the addresses on which a job will listen, if this machine cannot listen on them

@@ -21,8 +21,8 @@ func (j *job) open(data *dataset.Set, device torch.Device) (*trainer.SavedJob, e
 	switch {
 	case j.o.Resume:
 		j.stored, err = results.Open(j.env.Files, j.folder)
-	case j.Run.Branch != "" && filepath.Clean(j.folder) == filepath.Clean(j.Run.BranchOf(j.Run.Seed)):
-		err = failure.With(failure.Configuration, fmt.Errorf("run.branch is the run folder of this job, %s; choose "+
+	case j.Run.Fork != "" && filepath.Clean(j.folder) == filepath.Clean(j.Run.ForkOf(j.Run.Seed)):
+		err = failure.With(failure.Configuration, fmt.Errorf("run.fork is the run folder of this job, %s; choose "+
 			"another folder for the job", j.folder))
 	default:
 		j.stored, err = j.create(data)
@@ -39,7 +39,7 @@ func (j *job) open(data *dataset.Set, device torch.Device) (*trainer.SavedJob, e
 		}
 		control.RemoveStaleFiles(j.env.Files, j.stored.Path(""))
 	}
-	kept, err := j.branch()
+	kept, err := j.fork()
 	if err != nil {
 		return nil, err
 	}

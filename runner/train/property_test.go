@@ -56,7 +56,7 @@ type result struct {
 	digest, table string
 	failed        string // kind of failure
 	stopped       bool
-	branched      int // starts from a kept checkpoint of another run
+	forked        int // starts from a kept checkpoint of another run
 }
 
 // run runs a job to its end, and resumes it if it was stopped.
@@ -66,9 +66,9 @@ func (a attempt) run(t *testing.T, path, folder string) (r result) {
 	defer cancel()
 	o := train.Options{Folder: folder, Set: a.set}
 	env := a.env(cancel)
-	branched := branches(env)
+	forked := forks(env)
 	out, err := train.Run(ctx, env, path, o)
-	r.branched = branched()
+	r.forked = forked()
 	if errors.Is(err, trainer.ErrStopped) {
 		r.stopped, o.Resume = true, true
 		again := attempt{threads: 1 + (a.threads+1)%3, pace: a.pace + 1}

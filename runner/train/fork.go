@@ -18,7 +18,7 @@ import (
 	"graft/trainer"
 )
 
-// source is the run from which a job starts, with its key run.branch.
+// source is the run from which a job starts, with its key run.fork.
 type source struct {
 	folder   string
 	job      *config.Job
@@ -27,8 +27,8 @@ type source struct {
 	skipped  []error       // kept checkpoints that cannot be used
 }
 
-// CheckBranch returns an error if a job with the given seed cannot start from the run that its key run.branch names.
-func CheckBranch(fsys files.FS, c *config.Job, seed int64) error {
+// CheckFork returns an error if a job with the given seed cannot start from the run that its key run.fork names.
+func CheckFork(fsys files.FS, c *config.Job, seed int64) error {
 	_, kept, err := findSource(fsys, c, seed)
 	if kept != nil {
 		err = errors.Join(err, kept.Close())
@@ -36,20 +36,20 @@ func CheckBranch(fsys files.FS, c *config.Job, seed int64) error {
 	return err
 }
 
-// findSource reads the run that run.branch names, and opens its newest kept checkpoint at which the two jobs agree. It
+// findSource reads the run that run.fork names, and opens its newest kept checkpoint at which the two jobs agree. It
 // returns nil if the key is empty, and no checkpoint if they agree at none.
 func findSource(fsys files.FS, c *config.Job, seed int64) (*source, *results.Checkpoint, error) {
-	if c.Run.Branch == "" {
+	if c.Run.Fork == "" {
 		return nil, nil, nil
 	}
-	s, own := &source{folder: c.Run.BranchOf(seed)}, c.WithSeed(seed)
+	s, own := &source{folder: c.Run.ForkOf(seed)}, c.WithSeed(seed)
 	var kept *results.Checkpoint
 	err := s.read(fsys, own)
 	if err == nil {
 		kept, err = s.newest(fsys, own)
 	}
 	if err != nil {
-		return nil, nil, failure.With(failure.Configuration, fmt.Errorf("run.branch: %w", err))
+		return nil, nil, failure.With(failure.Configuration, fmt.Errorf("run.fork: %w", err))
 	}
 	return s, kept, nil
 }
@@ -73,24 +73,24 @@ func (s *source) read(fsys files.FS, c *config.Job) error {
 	return s.comparable(fsys, c)
 }
 
-// comparable returns an error if a job that branches from the run would not equal the same job from the beginning.
+// comparable returns an error if a job that forks from the run would not equal the same job from the beginning.
 func (s *source) comparable(fsys files.FS, c *config.Job) error {
 	weights, err := weightsDigest(fsys, c)
 	switch {
 	case err != nil:
 		return err
 	case s.job.Digest() != s.manifest.ConfigSHA256:
-		return fmt.Errorf("a file that the job of %s read has changed since; remove run.branch, or restore the file",
+		return fmt.Errorf("a file that the job of %s read has changed since; remove run.fork, or restore the file",
 			s.folder)
 	case s.manifest.OtherBudget:
 		return fmt.Errorf("%s continued with another time.budget, so its epochs follow two schedules; remove "+
-			"run.branch", s.folder)
+			"run.fork", s.folder)
 	case c.Network.Weights == s.job.Network.Weights && weights != s.manifest.WeightsSHA256:
-		return fmt.Errorf("the file network.weights has changed since %s started; remove run.branch, or restore the "+
+		return fmt.Errorf("the file network.weights has changed since %s started; remove run.fork, or restore the "+
 			"file", s.folder)
 	}
-	if err := c.BranchesFrom(s.job); err != nil {
-		return fmt.Errorf("the job of %s differs: %w; remove run.branch, or undo the change", s.folder, err)
+	if err := c.ForksFrom(s.job); err != nil {
+		return fmt.Errorf("the job of %s differs: %w; remove run.fork, or undo the change", s.folder, err)
 	}
 	return nil
 }
@@ -155,9 +155,9 @@ func endedBefore(c *config.Job, rows []trainer.Row, now time.Duration) bool {
 	})
 }
 
-// branch starts a job without a checkpoint from the run that run.branch names: it copies the tables of that run up to
+// fork starts a job without a checkpoint from the run that run.fork names: it copies the tables of that run up to
 // the checkpoint. It returns nil if the key is empty, or if the two jobs agree at no kept checkpoint.
-func (j *job) branch() (*results.Checkpoint, error) {
+func (j *job) fork() (*results.Checkpoint, error) {
 	if j.o.Resume {
 		last, err := j.stored.LoadCheckpoint()
 		if err == nil {
@@ -176,16 +176,16 @@ func (j *job) branch() (*results.Checkpoint, error) {
 	}
 	if kept == nil {
 		j.env.Log.Info("starting from the beginning: the jobs agree at no kept checkpoint",
-			zap.String("branch", s.folder))
+			zap.String("fork", s.folder))
 		return nil, nil
 	}
 	if m := j.stored.Manifest(); m.Graft != s.manifest.Graft || m.Revision != s.manifest.Revision {
-		j.env.Log.Warn("another version of graft made the run of run.branch, so the results may differ from a job "+
-			"from the beginning", zap.String("branch", s.folder), zap.String("graft", s.manifest.Graft))
+		j.env.Log.Warn("another version of graft made the run of run.fork, so the results may differ from a job "+
+			"from the beginning", zap.String("fork", s.folder), zap.String("graft", s.manifest.Graft))
 	}
 	j.env.Log.Info("starting from a kept checkpoint", zap.String("path", kept.Path))
 	j.was = s.job
-	return kept, errors.Join(j.stored.Branch(s.folder, kept), j.stored.NoteBranch(kept.Path))
+	return kept, errors.Join(j.stored.Fork(s.folder, kept), j.stored.NoteFork(kept.Path))
 }
 
 // startAt returns the job that a kept checkpoint of another run holds.

@@ -50,15 +50,15 @@ func changed(t *testing.T, random *rand.Rand, job *config.Job, rows []trainer.Ro
 	return set
 }
 
-// A job that branches from another run gives the same bits as the job from the beginning, for any change ahead, any
+// A job that forks from another run gives the same bits as the job from the beginning, for any change ahead, any
 // grouping of steps, and any stop with a resume.
-func TestBranchesEqualWholeJobs(t *testing.T) {
+func TestForksEqualWholeJobs(t *testing.T) {
 	defer func() { require.NoError(t, torch.SetThreads(1)) }()
 	count := jobsDrawn
 	if os.Getenv("GRAFT_LONG") != "" {
 		count = longJobs
 	}
-	branched := 0
+	forked := 0
 	for seed := range uint64(count) {
 		folder := t.TempDir()
 		path := drawJob(t, seed, folder)
@@ -80,18 +80,18 @@ func TestBranchesEqualWholeJobs(t *testing.T) {
 			if want.failed != "" {
 				continue
 			}
-			a := attempt{threads: 2, pace: seed, stop: 20 * random.IntN(3), set: append(set, "run.branch="+source)}
-			got := a.run(t, path, filepath.Join(folder, fmt.Sprint("branch", k)))
-			branched += got.branched
-			got.stopped, got.branched = false, 0
+			a := attempt{threads: 2, pace: seed, stop: 20 * random.IntN(3), set: append(set, "run.fork="+source)}
+			got := a.run(t, path, filepath.Join(folder, fmt.Sprint("fork", k)))
+			forked += got.forked
+			got.stopped, got.forked = false, 0
 			require.Equal(t, want, got, "seed %d, %v", seed, set)
 		}
 	}
-	require.Greater(t, branched, count, "jobs that started from a kept checkpoint")
+	require.Greater(t, forked, count, "jobs that started from a kept checkpoint")
 }
 
-// A branch stops where the same job from the beginning stops, for stops just after each kept checkpoint.
-func TestBranchesStopInTime(t *testing.T) {
+// A fork stops where the same job from the beginning stops, for stops just after each kept checkpoint.
+func TestForksStopInTime(t *testing.T) {
 	folder := t.TempDir()
 	source := filepath.Join(folder, "source")
 	run := func(name string, set ...string) string {
@@ -104,12 +104,12 @@ func TestBranchesStopInTime(t *testing.T) {
 	run("source", "checkpoint.keep_every=10ms")
 	for ms := 20; ms < 150; ms += 7 {
 		stop := fmt.Sprintf("time.stop=%dms", ms)
-		require.Equal(t, run(fmt.Sprint("w", ms), stop), run(fmt.Sprint("b", ms), stop, "run.branch="+source), stop)
+		require.Equal(t, run(fmt.Sprint("w", ms), stop), run(fmt.Sprint("b", ms), stop, "run.fork="+source), stop)
 	}
 }
 
-// A branch is refused if the jobs differ in more than what is ahead, or if their run has changed.
-func TestBranchesOfOtherJobs(t *testing.T) {
+// A fork is refused if the jobs differ in more than what is ahead, or if their run has changed.
+func TestForksOfOtherJobs(t *testing.T) {
 	folder := t.TempDir()
 	source := filepath.Join(folder, "source")
 	run := func(name string, set ...string) error {
@@ -118,7 +118,7 @@ func TestBranchesOfOtherJobs(t *testing.T) {
 		return err
 	}
 	require.NoError(t, run("source", "checkpoint.keep_every=30ms"))
-	from := "run.branch=" + source
+	from := "run.fork=" + source
 	for name, c := range map[string]struct {
 		set  []string
 		says string
@@ -126,13 +126,13 @@ func TestBranchesOfOtherJobs(t *testing.T) {
 		"the best network": {[]string{"train.keep_best=true"}, "train.keep_best was false and is now true"},
 		"failed actions":   {[]string{"adapt.on_error=stop"}, "adapt.on_error was \"skip\" and is now \"stop\""},
 		"processes":        {[]string{"parallel.on=true"}, "parallel.on is true"},
-		"its own folder":   {[]string{"run.branch=" + filepath.Join(folder, "refused")}, "the run folder of this job"},
-		"a folder":         {[]string{"run.branch=" + folder}, "is not the run folder of a job"},
+		"its own folder":   {[]string{"run.fork=" + filepath.Join(folder, "refused")}, "the run folder of this job"},
+		"a folder":         {[]string{"run.fork=" + folder}, "is not the run folder of a job"},
 		"a key":            {[]string{"optimizer.lr=0.5"}, "optimizer.lr was 0.01 and is now 0.5"},
 		"the seed":         {[]string{"run.seed=2"}, "run.seed was 1 and is now 2"},
 		"a budget":         {[]string{"time.budget=200ms"}, `time.budget was "150ms" and is now "200ms"`},
-		"no run":           {[]string{"run.branch=" + filepath.Join(folder, "none")}, "run.branch: "},
-		"two seeds":        {[]string{"run.branch=" + folder + "/{seed}/run"}, "only in the name of the folder"},
+		"no run":           {[]string{"run.fork=" + filepath.Join(folder, "none")}, "run.fork: "},
+		"two seeds":        {[]string{"run.fork=" + folder + "/{seed}/run"}, "only in the name of the folder"},
 	} {
 		err := run("refused", append([]string{from}, c.set...)...)
 		require.ErrorContains(t, err, c.says, name)
@@ -146,7 +146,7 @@ func TestBranchesOfOtherJobs(t *testing.T) {
 		require.NoError(t, run(name, append(set, from)...))
 		m, err := results.ReadManifest(files.OS{}, filepath.Join(folder, name))
 		require.NoError(t, err)
-		return m.Branch
+		return m.Fork
 	}
 	require.Equal(t, kept[3], began("newest"))
 	require.NoError(t, os.WriteFile(kept[3], []byte("torn"), 0o600))
@@ -162,8 +162,8 @@ func TestBranchesOfOtherJobs(t *testing.T) {
 	require.Empty(t, began("beginning"), "a job without a common checkpoint starts from the beginning")
 }
 
-// A run whose weights file has changed, or that continued with another budget, has no branches.
-func TestBranchesOfRunsWithAnotherPast(t *testing.T) {
+// A run whose weights file has changed, or that continued with another budget, has no forks.
+func TestForksOfRunsWithAnotherPast(t *testing.T) {
 	folder := t.TempDir()
 	run := func(name string, resume bool, set ...string) error {
 		o := with(filepath.Join(folder, name), resume, set...)
@@ -181,16 +181,16 @@ func TestBranchesOfRunsWithAnotherPast(t *testing.T) {
 	given := []string{"network.file=" + filepath.Join(folder, "first", app.NetworkFile), "network.weights=" + weights,
 		"adapt.actions=[\"none\"]", "checkpoint.keep_every=30ms"}
 	require.NoError(t, run("source", false, given...))
-	branch := append(slices.Clone(given), "run.branch="+filepath.Join(folder, "source"))
-	require.NoError(t, run("same", false, branch...))
+	fork := append(slices.Clone(given), "run.fork="+filepath.Join(folder, "source"))
+	require.NoError(t, run("same", false, fork...))
 	copyFile(filepath.Join(folder, "source", app.WeightsFile))
-	require.ErrorContains(t, run("changed", false, branch...), "file network.weights has changed since")
+	require.ErrorContains(t, run("changed", false, fork...), "file network.weights has changed since")
 
 	source := filepath.Join(folder, "resumed")
 	stoppedAfterDecision(t, source)
 	longer := append(slices.Clone(long), "checkpoint.keep_every=10ms")
 	require.NoError(t, run("resumed", true, longer...))
-	require.ErrorContains(t, run("other", false, append(longer, "run.branch="+source)...), "another time.budget")
+	require.ErrorContains(t, run("other", false, append(longer, "run.fork="+source)...), "another time.budget")
 }
 
 // A resumed job is refused if its new stop lies in its past.
@@ -208,7 +208,7 @@ func TestResumeWithStopsInThePast(t *testing.T) {
 }
 
 // A run that continues with another configuration keeps only checkpoints of that configuration.
-func TestBranchesOfChangedRuns(t *testing.T) {
+func TestForksOfChangedRuns(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "source")
 	keep := "checkpoint.keep_every=10ms"
 	stoppedAfterDecision(t, source, keep)
@@ -223,29 +223,29 @@ func TestBranchesOfChangedRuns(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, after, before[0])
 	env := worktest.Env(files.OS{})
-	branched := branches(env)
-	later := append(slices.Clone(longer), "time.stop=110ms", "run.branch="+source)
-	_, err = train.Run(t.Context(), env, "", with(filepath.Join(t.TempDir(), "branch"), false, later...))
+	forked := forks(env)
+	later := append(slices.Clone(longer), "time.stop=110ms", "run.fork="+source)
+	_, err = train.Run(t.Context(), env, "", with(filepath.Join(t.TempDir(), "fork"), false, later...))
 	require.NoError(t, err)
-	require.Equal(t, 1, branched())
+	require.Equal(t, 1, forked())
 }
 
-// A fault while a job branches ends it with an error or changes nothing. A second run ends with the same bytes.
-func TestBranchesSurviveFaults(t *testing.T) {
+// A fault while a job forks ends it with an error or changes nothing. A second run ends with the same bytes.
+func TestForksSurviveFaults(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "source")
 	_, err := train.Run(t.Context(), worktest.Env(files.OS{}), "", with(source, false, "checkpoint.keep_every=30ms"))
 	require.NoError(t, err)
 	worktest.SurviveFaults(t, func(env *app.Env, folder string, again bool) error {
 		_, missing := os.Stat(filepath.Join(folder, results.ManifestFile))
-		o := with(folder, again && missing == nil, "run.branch="+source, "checkpoint.keep_every=30ms",
+		o := with(folder, again && missing == nil, "run.fork="+source, "checkpoint.keep_every=30ms",
 			`time.events=[{at = "50ms", change = "up"}, {at = "120ms", change = "down"}]`)
 		_, err := train.Run(t.Context(), env, "", o)
 		return err
 	}, func(path string) bool { return path == "epochs.csv" || path == "events.jsonl" })
 }
 
-// branches counts the runs of an environment that start from a kept checkpoint.
-func branches(e *app.Env) func() int {
+// forks counts the runs of an environment that start from a kept checkpoint.
+func forks(e *app.Env) func() int {
 	core, logs := observer.New(zap.InfoLevel)
 	e.Log = zap.New(core)
 	return func() int { return logs.FilterMessage("starting from a kept checkpoint").Len() }
