@@ -36,7 +36,7 @@ type Manifest struct {
 	ConfigSHA256  string `json:"config_sha256,omitempty"`
 	DatasetSHA256 string `json:"dataset_sha256,omitempty"` // digest of the data; empty means unknown
 	Network       string `json:"network,omitempty"`        // name of the initial network; empty means unknown
-	WeightsSHA256 string `json:"weights_sha256,omitempty"` // digest of the file of initial weights; empty without one
+	WeightsSHA256 string `json:"weights_sha256,omitempty"` // digest of given weights, for jobs that keep checkpoints
 	// run from whose kept checkpoint this run started, and time of the checkpoint; empty without one
 	Fork string `json:"fork,omitempty"`
 	// the run continued with another time budget, so its first part followed another learning rate schedule

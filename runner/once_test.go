@@ -110,11 +110,11 @@ func TestConfigurationsAreOpenedOnce(t *testing.T) {
 	opensOnce(t, "train job.toml", "runs/job/") // it reads its own checkpoints
 }
 
-// A report opens each file of a run once. Exceptions are tables of unfinished runs, which it reads at the end and then
-// from the beginning, and outputs of a pipeline, which it reads again for their digests.
+// A report opens each file of a run once. Exceptions are tables of jobs and of unfinished runs, which it reads at the
+// end and then from the beginning, and outputs of a pipeline, which it reads again for their digests.
 func TestRunsAreOpenedOnce(t *testing.T) {
 	for name, folder := range writeAll(t) {
-		except := map[string][]string{"open": {"/epochs.csv"}, "policy-open": {"/learning.csv"},
+		except := map[string][]string{"open": {"/epochs.csv"}, "job": {"/epochs.csv"}, "policy-open": {"/learning.csv"},
 			"pipeline": {"/outcome.json", "/table/"}, "pipeline-open": {"/table/"}}[name]
 		opensOnce(t, "report "+folder, except...)
 		opensOnce(t, "report --json "+folder, except...)

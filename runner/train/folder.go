@@ -141,7 +141,7 @@ func (j *job) adopt() error {
 }
 
 func (j *job) create(data *dataset.Set) (*results.Run, error) {
-	weights, err := weightsDigest(j.env.Files, j.Job)
+	weights, err := keptDigest(j.env.Files, j.Job)
 	if err != nil {
 		return nil, err
 	}

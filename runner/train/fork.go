@@ -95,6 +95,15 @@ func (s *source) comparable(fsys files.FS, c *config.Job) error {
 	return nil
 }
 
+// keptDigest is the digest of the initial weights' file for a job that keeps checkpoints; empty for other jobs, whose
+// weights need not be read twice.
+func keptDigest(fsys files.FS, c *config.Job) (string, error) {
+	if c.Train.Checkpoint.Keep == 0 {
+		return "", nil
+	}
+	return weightsDigest(fsys, c)
+}
+
 // weightsDigest is the digest of a job's file of initial weights; empty without one.
 func weightsDigest(fsys files.FS, c *config.Job) (string, error) {
 	if path := c.InitialWeights().Weights; path != "" {
