@@ -27,9 +27,6 @@ func (j *Job) ForksFrom(was *Job) error {
 			differ = append(differ, fmt.Sprintf("%s was %s and is now %s", v.Key, before[k].Text, v.Text))
 		}
 	}
-	if j.Run.Seed != was.Run.Seed {
-		differ = append(differ, "use {seed} in run.fork to fork from the trial with the same seed")
-	}
 	if len(differ) > 0 {
 		return errors.New(strings.Join(differ, ", "))
 	}

@@ -197,6 +197,7 @@ func TestProfilesOfOtherConditionsWarn(t *testing.T) {
 		": optimizer adam (the job: sgd), train.exact false (the job: true); measure")
 	require.NotContains(t, warnings("time.profile=round-gpu", "train.precision=bfloat16"), other)
 	require.Contains(t, warnings("time.profile=h100", "train.precision=bfloat16"), `set time.profile = "h100:bfloat16"`)
+	require.Contains(t, warnings("time.profile=v100", "train.precision=bfloat16"), "choose another profile")
 	for _, set := range [][]string{{"time.profile=h100:bfloat16"}, {"time.profile=h100:bfloat16",
 		"train.precision=bfloat16"}} {
 		require.NotContains(t, warnings(set...), "was computed for")

@@ -225,8 +225,12 @@ func (j *Job) otherConditions() []string {
 		if o.Precision == torch.Single || p.Computed.Precision == precision {
 			return nil
 		}
-		return []string{fmt.Sprintf("the profile %s was computed for %s, but train.precision is %q; set "+
-			"time.profile = \"%s:%s\"", p.Name, p.Computed.Precision, precision, p.Name, precision)}
+		remedy := fmt.Sprintf("set time.profile = \"%s:%s\"", p.Name, precision)
+		if _, err := clock.FindProfile(p.Name + ":" + precision); err != nil {
+			remedy = "choose another profile, or another precision"
+		}
+		return []string{fmt.Sprintf("the profile %s was computed for %s, but train.precision is %q; %s", p.Name,
+			p.Computed.Precision, precision, remedy)}
 	}
 	made := p.Made
 	if made.Optimizer == "" || made.Device == clock.InsideProgram {

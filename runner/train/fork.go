@@ -90,7 +90,11 @@ func (s *source) comparable(fsys files.FS, c *config.Job) error {
 			"file", s.folder)
 	}
 	if err := c.ForksFrom(s.job); err != nil {
-		return fmt.Errorf("the job of %s differs: %w; remove run.fork, or undo the change", s.folder, err)
+		remedy := "remove run.fork, or undo the change"
+		if c.Run.Seed != s.job.Run.Seed {
+			remedy = "use {seed} in run.fork, so that each trial forks from the trial with its seed"
+		}
+		return fmt.Errorf("the job of %s differs: %w; %s", s.folder, err, remedy)
 	}
 	return nil
 }

@@ -129,7 +129,7 @@ func TestForksOfOtherJobs(t *testing.T) {
 		"its own folder":   {[]string{"run.fork=" + filepath.Join(folder, "refused")}, "the run folder of this job"},
 		"a folder":         {[]string{"run.fork=" + folder}, "is not the run folder of a job"},
 		"a key":            {[]string{"optimizer.lr=0.5"}, "optimizer.lr was 0.01 and is now 0.5"},
-		"the seed":         {[]string{"run.seed=2"}, "run.seed was 1 and is now 2"},
+		"the seed":         {[]string{"run.seed=2"}, "run.seed was 1 and is now 2; use {seed} in run.fork"},
 		"a budget":         {[]string{"time.budget=200ms"}, `time.budget was "150ms" and is now "200ms"`},
 		"no run":           {[]string{"run.fork=" + filepath.Join(folder, "none")}, "run.fork: "},
 		"two seeds":        {[]string{"run.fork=" + folder + "/{seed}/run"}, "only in the name of the folder"},
