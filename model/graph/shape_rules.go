@@ -507,15 +507,28 @@ func convShape(s *shaper) [][]int {
 	if !worded {
 		padding = s.ints("padding")
 	}
+	if channels := weight[1] * s.int("groups", 1); in[1] != channels {
+		s.fail("got %d channels, expected %d", in[1], channels)
+	}
 	out := with(in, 1, weight[0])
 	for k := range len(in) - 2 {
-		reach := each(dilation, k, 1)*(weight[2+k]-1) + 1
 		if worded && word == "same" {
 			continue
 		}
-		out[2+k] = (in[2+k]+2*each(padding, k, 0)-reach)/each(stride, k, 1) + 1
+		reach := each(dilation, k, 1)*(weight[2+k]-1) + 1
+		out[2+k] = s.span(in[2+k], each(padding, k, 0), reach)/each(stride, k, 1) + 1
 	}
 	return one(out)
+}
+
+// span returns the distance between the first and the last position of a kernel in a padded dimension.
+func (s *shaper) span(size, padding, reach int) int {
+	if size+2*padding < reach {
+		s.fail("the kernel covers %d values, more than the input of %d with a padding of %d; use a larger input", reach,
+			size, padding)
+		return 0
+	}
+	return size + 2*padding - reach
 }
 
 func transposedShape(s *shaper) [][]int {
@@ -540,7 +553,7 @@ func poolShape(s *shaper) [][]int {
 	for k := range dims {
 		at := len(in) - dims + k
 		size, pad, step := in[at], each(padding, k, 0), each(stride, k, 1)
-		span := size + 2*pad - each(s.ints("dilation"), k, 1)*(each(kernel, k, 1)-1) - 1
+		span := s.span(size, pad, each(s.ints("dilation"), k, 1)*(each(kernel, k, 1)-1)+1)
 		out[at] = span/step + 1
 		if s.truth("ceil_mode") {
 			out[at] = (span+step-1)/step + 1
