@@ -43,7 +43,9 @@ func (j *Job) Model(f dataset.Facts) (*model.Network, error) {
 	if j.network == nil {
 		return nil, fmt.Errorf("the network of %s was not read; use ReadJob", j.Network.File)
 	}
-	return j.network.Sketch(), nil
+	n := j.network.Sketch()
+	n.Resize(f.Shape)
+	return n, nil
 }
 
 // Summary describes the job in one line.

@@ -2,8 +2,10 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"graft/internal/words"
 	"graft/model/graph"
 	"graft/model/transformer"
 	"graft/torch"
@@ -203,6 +205,43 @@ func (n *Network) TakesShape(shape []int) bool {
 		}
 	}
 	return true
+}
+
+// Resize changes named sizes of a graph's input to the sizes of examples that the network accepts, so that their costs
+// and memory are counted.
+func (n *Network) Resize(shape []int) {
+	if n.Graph != nil && n.TakesShape(shape) && !n.Input.Same(shape) {
+		n.Graph = n.Graph.At(n.Graph.Input.Shape[0].N, shape)
+		n.Input = slices.Clone(shape)
+	}
+}
+
+// Runs returns an error if the network cannot compute a batch of rows examples of its input's shape. PyTorch exports
+// graphs for one batch size unless it is told that the size varies.
+func (n *Network) Runs(rows int) error {
+	if n.Graph == nil {
+		return nil
+	}
+	sizes, err := n.Graph.At(rows, nil).Sizes()
+	if err == nil {
+		out := sizes.Of(n.Graph.Output)
+		if len(out) > 0 && out[0] == rows {
+			return nil
+		}
+		return fmt.Errorf("the network's output for a batch of %s has shape %v; it must have one row for each "+
+			"example", words.Plural(rows, "example"), Shape(out))
+	}
+	return fmt.Errorf("the network cannot compute a batch of %s of shape %v: %w%s", words.Plural(rows, "example"),
+		n.Input, err, n.exportRemedy())
+}
+
+// exportRemedy returns the remedy for a graph that was exported for other sizes.
+func (n *Network) exportRemedy() string {
+	if batch := n.Graph.Input.Shape[0]; batch.Name == "" {
+		return fmt.Sprintf("; it was exported for batches of %d: export it with a variable batch size "+
+			"(dynamic_shapes = {0: torch.export.Dim(\"batch\")})", batch.N)
+	}
+	return "; export it with an example of the data's shape, or choose other data"
 }
 
 // isGraphForm reports whether a form describes a graph.

@@ -88,3 +88,49 @@ func TestGraphsAreNetworks(t *testing.T) {
 		return nil
 	}))
 }
+
+// A network with named sizes takes smaller images, and then counts their operations and memory.
+func TestNetworksTakeTheSizeOfTheImages(t *testing.T) {
+	in := graph.Input{Value: "x", DType: weights.Float32,
+		Shape: []graph.Size{{Name: "batch", N: 2}, {N: 3}, {Name: "h", N: 32}, {Name: "w", N: 32}}}
+	b := graph.NewBuilder("Net", in, weights.Float32)
+	x := b.Call("conv2d.default", "input", in.Value, "weight", b.Parameter("weight", "", 8, 3, 3, 3))
+	b.Graph.Output = b.Call("mean.dim", "self", x, "dim", []int{2, 3})
+	b.Graph.Recover(nil)
+	n, err := FromGraph(b.Graph)
+	require.NoError(t, err)
+	large, err := n.Operations()
+	require.NoError(t, err)
+	require.True(t, n.TakesShape(Shape{3, 16, 16}))
+	n.Resize(Shape{3, 16, 16})
+	small, err := n.Operations()
+	require.NoError(t, err)
+	require.Equal(t, int64(2*27*8*14*14), small-8, "a convolution, and a mean of 8 channels")
+	require.Equal(t, int64(2*27*8*30*30), large-8)
+	require.Equal(t, Shape{3, 16, 16}, n.Input)
+	require.Equal(t, 32, b.Graph.Input.Shape[2].N, "the graph that others use keeps its size")
+	require.NoError(t, n.Runs(7))
+	n.Resize(Shape{3, 64, 64})
+	require.Equal(t, Shape{3, 16, 16}, n.Input, "sizes above the example's are not accepted")
+}
+
+// Dropout with probability 1 gives zeros, as PyTorch's does.
+func TestDropoutOfEverything(t *testing.T) {
+	for _, operator := range []string{"dropout.default", "feature_dropout.default"} {
+		in := graph.Input{Value: "x", DType: weights.Float32, Shape: []graph.Size{{Name: "batch", N: 2}, {N: 3}}}
+		b := graph.NewBuilder("Net", in, weights.Float32)
+		b.Graph.Output = b.Call(operator, "input", in.Value, "p", 1.0)
+		b.Graph.Recover(nil)
+		n, err := FromGraph(b.Graph)
+		require.NoError(t, err)
+		require.NoError(t, torch.With(func(s *torch.Scope) error {
+			require.NoError(t, n.Materialize(s, Placement{}))
+			p, err := n.Program(s, torch.ProgramOptions{})
+			require.NoError(t, err)
+			x := torch.From(s, []float32{1, 2, 3, 4, 5, 6}, 2, 3)
+			got, err := torch.Values[float32](p.Forward(s, x, true, s.NewGenerator(torch.CPU, 1)))
+			require.Equal(t, make([]float32, 6), got, operator)
+			return err
+		}))
+	}
+}

@@ -182,7 +182,11 @@ func configSummary(ctx context.Context, env *app.Env, path string, set []string,
 		Expected() (config.Expected, bool)
 	}); expects {
 		if e, known := c.Expected(); known {
-			text += "\n" + train.Expected(ctx, env, job, e)
+			expected, err := train.Expected(ctx, env, job, e)
+			if err != nil {
+				return "", failure.With(failure.Configuration, fmt.Errorf("%s: %w", path, err))
+			}
+			text += "\n" + expected
 		}
 	}
 	return text, nil

@@ -79,3 +79,59 @@ func TestForeignNetworksCompute(t *testing.T) {
 	require.Contains(t, contents(t, out), `"logits_eval":[1.5,1.5`)
 	done(t, "config", "check", foreignJob(t, dir, network, set))
 }
+
+// graphText is a network of a convolution, the given operator on its result %a, which returns b, and a linear layer.
+const graphText = `name = "Net"
+input = {value = "x", dtype = "float32", shape = [%s]}
+output = "e"
+modules = [{path = "", class = "Net"}]
+tensors = [
+  {name = "w", role = "parameter", dtype = "float32", shape = [8, 3, 3, 3], init = "normal 0.1"},
+  {name = "l", role = "parameter", dtype = "float32", shape = [10, 8], init = "normal 0.1"},
+]
+operators = [
+  '''a = conv2d.default(input=%%x, weight=@w, stride=[1, 1], padding=[1, 1], dilation=[1, 1], groups=1)''',
+  '''b = %s''',
+  '''d = mean.dim(self=%%b, dim=[2, 3])''',
+  '''e = linear.default(input=%%d, weight=@l)''',
+]
+`
+
+// A network is refused by config check if it cannot compute the job's batches, because it was exported for another
+// batch size or larger images, or if its training step fails.
+func TestNetworksFitTheJobsBatches(t *testing.T) {
+	for name, c := range map[string]struct{ shape, operator, options, fault string }{
+		"any batch":          {`"batch=2", 3, 16, 16`, "relu.default(self=%a)", "", ""},
+		"any batch and size": {`"batch=2", 3, "h=32", "w=32"`, "relu.default(self=%a)", "", ""},
+		"an inferred batch":  {`"batch=2", 3, 16, 16`, "reshape.default(self=%a, shape=[-1, 8, 16, 16])", "", ""},
+		"another batch": {`2, 3, 16, 16`, "reshape.default(self=%a, shape=[2, 8, 16, 16])", "",
+			"cannot compute a batch of 32 examples of shape 3x16x16"},
+		"another batch in evaluation": {`32, 3, 16, 16`, "reshape.default(self=%a, shape=[32, 8, 16, 16])", "",
+			"cannot compute a batch of 40 examples"},
+		"another last batch": {`32, 3, 16, 16`, "reshape.default(self=%a, shape=[32, 8, 16, 16])",
+			"train.eval_batch=32", "cannot compute a batch of 8 examples"},
+		"one result for all": {`"batch=2", 3, 16, 16`, "mean.dim(self=%a, dim=[0], keepdim=true)", "",
+			"it must have one row for each example"},
+		"smaller images than the kernel": {`"batch=2", 3, "h=32", "w=32"`,
+			"avg_pool2d.default(self=%a, kernel_size=[20, 20])", "", "the kernel covers 20 values"},
+		"a step that fails": {`"batch=2", 3, 16, 16`, "dropout.default(input=%a, p=1.5)", "",
+			"a training step fails on random examples"},
+	} {
+		dir := t.TempDir()
+		file := write(t, filepath.Join(dir, "net.toml"), fmt.Sprintf(graphText, c.shape, c.operator))
+		job := write(t, filepath.Join(dir, "job.toml"), fmt.Sprintf(`network = {file = %q}
+data = {synthetic = {size = 16, train = 64, test = 40}, test_as_validation = true}
+train = {batch = 32}
+adapt = {decider = "none", actions = []}
+`, file))
+		arguments := []string{"config", "check", job}
+		if c.options != "" {
+			arguments = append(arguments, "--set", c.options)
+		}
+		if c.fault == "" {
+			require.Contains(t, done(t, arguments...).stdout, "ok", name)
+			continue
+		}
+		fails(t, failure.Configuration, c.fault, arguments...)
+	}
+}

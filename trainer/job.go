@@ -168,7 +168,8 @@ func (p *Parts) supports(o Options, fits func(*model.Network) error) error {
 		return nil
 	}
 	return errors.Join(o.On(p.Network.Placement().Device), fits(p.Network), o.Computes(p.Network),
-		o.Normalizes(p.Network, p.Data.Train.Count))
+		o.Normalizes(p.Network, p.Data.Train.Count),
+		o.Runs(p.Network, p.Data.Train.Count, p.Data.Validation.Count))
 }
 
 // Takes returns an error if a network does not accept examples of the given shape. The length of sequences may differ

@@ -3,6 +3,7 @@ package train
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,8 +20,9 @@ import (
 )
 
 // Expected describes the work that a job is expected to do, and the time that the work takes on this machine. The text
-// has one line for each period between two changes of the job's devices, and a line with the total.
-func Expected(ctx context.Context, env *app.Env, c *config.Job, e config.Expected) string {
+// has one line for each period between two changes of the job's devices, and a line with the total. Expected returns an
+// error if a training step fails.
+func Expected(ctx context.Context, env *app.Env, c *config.Job, e config.Expected) (string, error) {
 	events := c.Options().Timeline.Events
 	var lines []string
 	for k, s := range e.Spans {
@@ -48,10 +50,11 @@ func Expected(ctx context.Context, env *app.Env, c *config.Job, e config.Expecte
 	if e.Open {
 		total += " if the network does not change"
 	}
-	if took, known := here(ctx, env, c, e); known {
+	took, known, err := here(ctx, env, c, e)
+	if known {
 		total += fmt.Sprintf("; about %s of computing on this machine", document.RoughDurationText(took))
 	}
-	return "  " + strings.Join(append(lines, total), "\n  ") + "\n"
+	return "  " + strings.Join(append(lines, total), "\n  ") + "\n", err
 }
 
 // spanText describes the work of a span. Event is the number of the event that begins it, from 1; zero is the start.
@@ -79,26 +82,30 @@ const (
 )
 
 // here returns the time of the expected work on this machine, from some measured steps; false means unknown, as for
-// work on a GPU.
-func here(ctx context.Context, env *app.Env, c *config.Job, e config.Expected) (time.Duration, bool) {
+// work on a GPU. It returns an error if a step fails.
+func here(ctx context.Context, env *app.Env, c *config.Job, e config.Expected) (time.Duration, bool, error) {
 	o := c.Options()
 	o.EnsureDefaults()
 	networks := measurable(e, max(o.Batch, o.EvalBatch))
 	if c.Program.On() || len(networks) == 0 || c.Run.Device != "cpu" || torch.Load() != nil {
-		return 0, false
+		return 0, false, nil
 	}
 	// One thread unless the job sets a number: short steps on several threads take many times longer if other programs
 	// use the processors.
 	if torch.SetThreads(max(1, c.Run.Threads)) != nil {
-		return 0, false
+		return 0, false, nil
 	}
 	times, err := trainer.MeasureQuickly(ctx, networks, trainer.MeasureOptions{
 		Batches: slices.Compact([]int{o.Batch, o.EvalBatch}), Burst: 5 * time.Millisecond, Exact: o.Exact,
 		Steady: o.Steady, Optimizer: o.Optimizer, Now: env.Now})
-	if err != nil {
-		return 0, false
+	if errors.Is(err, trainer.ErrDiverged) {
+		return 0, false, nil // images that are not random may train
 	}
-	return timeOf(e, networks, times), true
+	if err != nil {
+		return 0, false, fmt.Errorf("a training step fails on random examples: %w; change the network or the options "+
+			"of the step", err)
+	}
+	return timeOf(e, networks, times), true, nil
 }
 
 // measurable returns the first and the last networks of a job; nil if their batches would take too long.

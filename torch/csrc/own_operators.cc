@@ -18,6 +18,8 @@ using torch::jit::Stack;
 
 // The mask is like another tensor. Several processes draw that of the whole batch, and each takes its rows.
 at::Tensor masked(const at::Tensor &x, const at::Tensor &like, double p, CallPass &pass) {
+  TORCH_CHECK(p >= 0 && p <= 1, "the dropout probability is ", p, "; expected a value from 0 to 1");
+  if (p == 1) return x * 0;  // as in PyTorch, nothing is drawn
   if (pass.masks != nullptr) return x * pass.masks->next(like, 1 - p).div(1 - p);
   return x * own_rows(like_whole_batch(like).bernoulli_(1 - p, pass.generator)).div(1 - p);
 }
