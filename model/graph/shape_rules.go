@@ -516,19 +516,20 @@ func convShape(s *shaper) [][]int {
 			continue
 		}
 		reach := each(dilation, k, 1)*(weight[2+k]-1) + 1
-		out[2+k] = s.span(in[2+k], each(padding, k, 0), reach)/each(stride, k, 1) + 1
+		out[2+k] = s.span(in[2+k], each(padding, k, 0), reach, 0)/each(stride, k, 1) + 1
 	}
 	return one(out)
 }
 
-// span returns the distance between the first and the last position of a kernel in a padded dimension.
-func (s *shaper) span(size, padding, reach int) int {
-	if size+2*padding < reach {
+// span returns the distance between the first and the last position of a kernel in a padded dimension. The last
+// position may end beyond the padding by a number of values.
+func (s *shaper) span(size, padding, reach, beyond int) int {
+	if size+2*padding+beyond < reach {
 		s.fail("the kernel covers %d values, more than the input of %d with a padding of %d; use a larger input", reach,
 			size, padding)
 		return 0
 	}
-	return size + 2*padding - reach
+	return size + 2*padding + beyond - reach
 }
 
 func transposedShape(s *shaper) [][]int {
@@ -553,13 +554,14 @@ func poolShape(s *shaper) [][]int {
 	for k := range dims {
 		at := len(in) - dims + k
 		size, pad, step := in[at], each(padding, k, 0), each(stride, k, 1)
-		span := s.span(size, pad, each(s.ints("dilation"), k, 1)*(each(kernel, k, 1)-1)+1)
-		out[at] = span/step + 1
+		reach := each(s.ints("dilation"), k, 1)*(each(kernel, k, 1)-1) + 1
+		beyond := 0
 		if s.truth("ceil_mode") {
-			out[at] = (span+step-1)/step + 1
-			if (out[at]-1)*step >= size+pad { // the last window must begin inside
-				out[at]--
-			}
+			beyond = step - 1
+		}
+		out[at] = s.span(size, pad, reach, beyond)/step + 1
+		if beyond > 0 && (out[at]-1)*step >= size+pad { // the last window must begin inside
+			out[at]--
 		}
 	}
 	return one(out)

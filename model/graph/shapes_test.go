@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,15 +30,25 @@ func TestKernelsFitTheirInput(t *testing.T) {
 		"other channels":                    {call{"conv2d.default", 4, 3, 1, 0, 1, 4}, 0, "got 8 channels"},
 		"a pool":                            {call{"max_pool2d.default", 4, 2, 2, 0, 1, 8}, 2, ""},
 		"a larger pool":                     {call{"max_pool2d.default", 2, 3, 2, 0, 1, 8}, 0, "covers 3 values"},
+		"a larger pool, ceil":               {call{"max_pool2d.ceil", 2, 3, 2, 0, 1, 8}, 1, ""},
+		"a much larger pool, ceil":          {call{"max_pool2d.ceil", 2, 5, 2, 0, 1, 8}, 0, "covers 5 values"},
+		"a larger pool, ceil, stride 1":     {call{"max_pool2d.ceil", 2, 3, 1, 0, 1, 8}, 0, "covers 3 values"},
+		"a mean of all values, ceil":        {call{"avg_pool2d.ceil", 32, 33, 2, 0, 1, 8}, 1, ""},
+		"a last window in the padding":      {call{"max_pool2d.ceil", 3, 2, 2, 1, 1, 8}, 2, ""},
+		"a last window half outside":        {call{"max_pool2d.ceil", 6, 3, 2, 0, 1, 8}, 3, ""},
 	} {
 		b := graph.NewBuilder("Net", graph.Input{Value: "x", DType: weights.Float32,
 			Shape: []graph.Size{{Name: "batch", N: 2}, {N: 8}, {N: c.size}, {N: c.size}}}, weights.Float32)
 		both := func(n int) []int { return []int{n, n} }
-		arguments := []any{"kernel_size", both(c.kernel)}
+		operator, ceil := strings.CutSuffix(c.operator, ".ceil")
+		if ceil {
+			operator += ".default"
+		}
+		arguments := []any{"kernel_size", both(c.kernel), "ceil_mode", ceil}
 		if c.operator == "conv2d.default" {
 			arguments = []any{"weight", b.Parameter("weight", "", 16, c.inputs, c.kernel, c.kernel)}
 		}
-		y := b.Call(c.operator, append([]any{"input", graph.Value("x"), "stride", both(c.stride), "padding",
+		y := b.Call(operator, append([]any{"input", graph.Value("x"), "stride", both(c.stride), "padding",
 			both(c.padding), "dilation", both(c.dilation)}, arguments...)...)
 		sizes, err := b.Graph.Sizes()
 		if c.fault != "" {
