@@ -16,7 +16,8 @@ type message struct {
 	initializers []*tensor
 	inputs       []*described
 	outputs      []*described
-	ranks        map[string]int // ranks of values whose shape is in the file
+	ranks        map[string]int   // ranks of values whose shape is in the file
+	kinds        map[string]int64 // types of values that are in the file
 }
 
 // node is a NodeProto.
@@ -75,7 +76,7 @@ const firstOpset = 13
 const mostNodes = 100_000
 
 func parse(data []byte) (*message, error) {
-	m, b := &message{ranks: map[string]int{}}, &budget{}
+	m, b := &message{ranks: map[string]int{}, kinds: map[string]int64{}}, &budget{}
 	var graph []byte
 	err := b.each(data, func(f field) error {
 		switch f.number {
@@ -138,6 +139,9 @@ func (m *message) readGraph(b *budget, data []byte) error {
 			d, err := b.parseDescribed(f.data)
 			if d.set {
 				m.ranks[d.name] = len(d.dims)
+			}
+			if d.kind != 0 {
+				m.kinds[d.name] = d.kind
 			}
 			switch f.number {
 			case 11:

@@ -68,6 +68,7 @@ func (b *builder) addNode(n *node) error {
 	if err := n.checkAttributes(); err != nil {
 		return err
 	}
+	b.setKinds(n)
 	before := len(b.out.Graph.Nodes)
 	if err := make(c); err != nil {
 		return err
@@ -226,8 +227,11 @@ func arithmetic(name string) func(*call) error {
 		if a.ref == nil && a.sizes == nil || !b.given {
 			return fmt.Errorf("an operand is missing")
 		}
-		return c.done(name+".Tensor", graph.Arg{Name: "self", Value: c.number(a)},
-			graph.Arg{Name: "other", Value: c.number(b)})
+		args := []graph.Arg{{Name: "self", Value: c.number(a)}, {Name: "other", Value: c.number(b)}}
+		if name == "div" && c.integral(a.name) {
+			return c.done("div.Tensor_mode", append(args, graph.Arg{Name: "rounding_mode", Value: "trunc"})...)
+		}
+		return c.done(name+".Tensor", args...)
 	}
 }
 

@@ -102,6 +102,7 @@ func (b *builder) addInitializer(t *tensor) {
 		o.sizes, o.one = list, len(t.dims) == 0
 	}
 	b.tensors[t.name], b.values[t.name] = t, o
+	b.message.kinds[t.name] = t.kind
 }
 
 // readInput reads the only input that is not an initializer.

@@ -130,6 +130,18 @@ func squeeze(c *call) error {
 	if !ok || x.ref == nil {
 		return fmt.Errorf("the dimensions to remove must be constants")
 	}
+	axes = slices.Clone(axes)
+	if len(axes) > 1 && slices.Min(axes) < 0 {
+		rank, err := c.rank(x)
+		if err != nil {
+			return err
+		}
+		for k, axis := range axes {
+			if axis < 0 {
+				axes[k] += int64(rank)
+			}
+		}
+	}
 	slices.Sort(axes)
 	slices.Reverse(axes) // from the back, so the others keep their indices
 	return c.chain(x, "squeeze.dim", axes)
