@@ -134,3 +134,19 @@ func TestDropoutOfEverything(t *testing.T) {
 		}))
 	}
 }
+
+// Padded channels of a transposed convolution are counted as for a convolution, whose weights have the other order.
+func TestTransposedConvolutionsArePadded(t *testing.T) {
+	padding := func(operator string, weight ...int) Padding {
+		b := graph.NewBuilder("Net", graph.Input{Value: "x", DType: weights.Float32,
+			Shape: []graph.Size{{Name: "batch", N: 2}, {N: 9}, {N: 6}, {N: 6}}}, weights.Float32)
+		b.Graph.Output = b.Call(operator, "input", b.Graph.Input.Value, "weight", b.Parameter("w", "", weight...))
+		n, err := FromGraph(b.Graph)
+		require.NoError(t, err)
+		rows, err := n.Sheet()
+		require.NoError(t, err)
+		require.Equal(t, int64(2*9*36*3), rows[0].Operations)
+		return rows[0].Padding
+	}
+	require.Equal(t, padding("conv2d.default", 3, 9, 1, 1), padding("conv_transpose2d.input", 9, 3, 1, 1))
+}

@@ -51,6 +51,9 @@ func nodePadding(sizes *graph.Sizes, n *graph.Node, operations int64) Padding {
 	if groups, _ := n.Arg("groups").(int64); groups > 1 || len(w) < 3 || w[0] < 1 || w[1] < 1 {
 		return Padding{}
 	}
+	if strings.HasPrefix(n.Operator, "conv_transpose") { // its weights have the input channels first
+		return paddingOf(operations, w[0], w[1])
+	}
 	return paddingOf(operations, w[1], w[0])
 }
 

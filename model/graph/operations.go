@@ -1,6 +1,9 @@
 package graph
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Operations returns the number of floating-point operations of each node for one example; a multiply and an add count
 // as two. Operators that only move values count as zero.
@@ -76,9 +79,13 @@ func (s *Sizes) operations(n *Node) int64 {
 		if a := shape(n.Args[0].Value); len(a) > 0 {
 			return 2 * out * int64(a[len(a)-1])
 		}
-	case "addmm":
-		if a := shape(n.Arg("mat1")); len(a) > 0 {
+	case "addmm", "baddbmm":
+		if a := shape(cmp.Or(n.Arg("mat1"), n.Arg("batch1"))); len(a) > 0 {
 			return 2*out*int64(a[len(a)-1]) + out
+		}
+	case "conv_transpose1d", "conv_transpose2d", "conv_transpose3d": // an input value meets the kernels of its channel
+		if w := shape(n.Arg("weight")); len(w) > 0 {
+			return 2*int64(product(shape(n.Args[0].Value)))*int64(product(w[1:])) + bias
 		}
 	case "scaled_dot_product_attention": // scores, softmax, and their products with the values
 		q, k, v := shape(n.Arg("query")), shape(n.Arg("key")), shape(n.Arg("value"))
