@@ -143,8 +143,8 @@ func (n *Network) graphSheet() ([]Row, error) {
 		for _, v := range node.Results {
 			if shape := sizes.Of(v); len(shape) > 1 {
 				r.Out = Shape(shape[1:])
-				r.ActivationBytes += 4 * int64(Shape(shape[1:]).Count())
 			}
+			r.ActivationBytes += 4 * sizes.PerExample(v)
 		}
 	}
 	n.Walk(func(path string, m Module) bool {

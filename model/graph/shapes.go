@@ -20,6 +20,8 @@ type Sizes struct {
 	shapes  map[Value][]int
 	tensors map[string][]int
 	batch   int64 // number of examples
+	graph   *Graph
+	double  map[Value][]int // shapes for twice the batch; nil until needed
 }
 
 // Of returns the shape of a node's argument that is a value or a weight; nil for a number.
@@ -36,7 +38,7 @@ func (s *Sizes) Of(arg any) []int {
 // Sizes infers the shapes of all values, as [Graph.Shapes] does.
 func (g *Graph) Sizes() (*Sizes, error) {
 	s := newShaper(g)
-	sizes := &Sizes{shapes: s.shapes, tensors: s.tensors, batch: 1}
+	sizes := &Sizes{shapes: s.shapes, tensors: s.tensors, batch: 1, graph: g}
 	if len(g.Input.Shape) > 0 {
 		sizes.batch = int64(max(g.Input.Shape[0].N, 1))
 	}
