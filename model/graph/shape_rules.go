@@ -1,19 +1,20 @@
 package graph
 
 import (
+	"math"
 	"slices"
 	"strings"
+
+	"graft/torch/weights"
 )
 
 // shapeRules hold a rule for each operator, by its name without the overload.
 var shapeRules = func() map[string]shapeRule {
 	rules := map[string]shapeRule{
-		"linear": linearShape, "matmul": matmulShape, "bmm": matmulShape, "mm": matmulShape,
+		"linear": linearShape, "matmul": matmulShape, "bmm": productShape(3, "self", "mat2"),
+		"mm": productShape(2, "self", "mat2"), "addmm": productShape(2, "mat1", "mat2"),
+		"baddbmm":   productShape(3, "batch1", "batch2"),
 		"embedding": embeddingShape,
-		"addmm":     func(s *shaper) [][]int { return one(s.matmul(s.shape("mat1"), s.shape("mat2"))) },
-		"baddbmm": func(s *shaper) [][]int {
-			return one(s.matmul(s.shape("batch1"), s.shape("batch2")))
-		},
 		"outer": func(s *shaper) [][]int {
 			return one(slices.Concat(s.shape("self"), s.shape("vec2")))
 		},
@@ -42,17 +43,31 @@ var shapeRules = func() map[string]shapeRule {
 			rules[name] = rule
 		}
 	}
-	add(sameShape, `batch_norm layer_norm group_norm instance_norm rms_norm dropout feature_dropout relu relu6 hardtanh
-		leaky_relu elu selu celu gelu silu mish hardswish hardsigmoid sigmoid tanh softplus log_sigmoid prelu
+	add(channelsShape, `batch_norm instance_norm group_norm`)
+	add(normedShape, `layer_norm rms_norm`)
+	add(sameShape, `dropout feature_dropout relu relu6 hardtanh
+		leaky_relu elu selu celu gelu silu mish hardswish hardsigmoid sigmoid tanh softplus log_sigmoid
 		hardshrink softshrink threshold softmax log_softmax neg abs exp log sqrt rsqrt reciprocal square sin cos tan
-		atan sinh cosh erf log1p log2 expm1 exp2 ceil round trunc nan_to_num clamp clamp_min clamp_max floor sign
+		atan sinh cosh erf log1p log2 expm1 exp2 ceil round trunc nan_to_num floor sign
 		detach bitwise_not logical_not isnan tril triu cumsum contiguous clone alias flip roll slice_scatter
 		select_scatter index_put zeros_like ones_like full_like to _to_copy type_as channel_shuffle`)
-	add(broadcastShape, `add sub mul div rsub pow maximum minimum remainder fmod addcmul addcdiv lerp eq ne lt le gt ge
-		logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor where masked_fill`)
+	add(broadcastShape, `add sub mul div rsub pow maximum minimum remainder fmod addcmul addcdiv lerp
+		clamp clamp_min clamp_max eq ne lt le gt ge logical_and logical_or logical_xor
+		bitwise_and bitwise_or bitwise_xor where masked_fill`)
 	add(reducedShape, `mean sum amax amin argmax argmin logsumexp var std prod all any linalg_vector_norm norm`)
 	add(extremeShape, `max min`)
-	add(otherShape, `expand_as view_as reshape_as`)
+	add(otherShape, `view_as reshape_as`)
+	rules["prelu"] = func(s *shaper) [][]int {
+		in, weight := s.first(), s.shape("weight")
+		if count := product(weight); count != 1 && (len(in) < 2 || count != in[1]) {
+			s.fail("got %d slopes for an input of shape %v, expected one, or one per channel", count, in)
+		}
+		return one(in)
+	}
+	rules["expand_as"] = func(s *shaper) [][]int {
+		s.checkExpands("the input", s.first(), s.shape("other"))
+		return one(s.shape("other"))
+	}
 	add(sizedShape, `zeros ones full new_zeros new_ones new_full`)
 	add(convShape, `conv1d conv2d conv3d`)
 	add(transposedShape, `conv_transpose1d conv_transpose2d conv_transpose3d`)
@@ -63,6 +78,9 @@ var shapeRules = func() map[string]shapeRule {
 	add(func(s *shaper) [][]int {
 		shape := s.first()
 		dim := s.dim("dim", -1, len(shape))
+		if shape[dim]%2 != 0 {
+			s.fail("dimension %d has the odd size %d", dim, shape[dim])
+		}
 		return one(with(shape, dim, shape[dim]/2))
 	}, `glu`)
 	return rules
@@ -72,7 +90,45 @@ func one(shape []int) [][]int { return [][]int{shape} }
 
 func sameShape(s *shaper) [][]int { return one(s.first()) }
 
-func otherShape(s *shaper) [][]int { return one(s.shape("other")) }
+func otherShape(s *shaper) [][]int {
+	other := s.shape("other")
+	if product(s.first()) != product(other) {
+		s.fail("%d values do not fit the shape %v", product(s.first()), other)
+	}
+	return one(other)
+}
+
+// channelsShape checks that a norm has a value per channel, or divides the channels into groups.
+func channelsShape(s *shaper) [][]int {
+	in := s.first()
+	if len(in) < 2 {
+		s.fail("got an input of shape %v, expected at least 2 dimensions", in)
+		return nil
+	}
+	for _, name := range []string{"weight", "bias", "running_mean", "running_var"} {
+		if shape := s.shape(name); shape != nil && !slices.Equal(shape, in[1:2]) {
+			s.fail("got %d channels, but %s has the shape %v", in[1], name, shape)
+		}
+	}
+	if groups := s.int("num_groups", 1); in[1]%groups != 0 {
+		s.fail("the %d channels cannot be divided into %d groups", in[1], groups)
+	}
+	return one(in)
+}
+
+// normedShape checks the last dimensions, over which a norm computes.
+func normedShape(s *shaper) [][]int {
+	in, over := s.first(), s.ints("normalized_shape")
+	if len(over) == 0 || len(over) > len(in) || !slices.Equal(in[len(in)-len(over):], over) {
+		s.fail("got an input of shape %v, expected last dimensions %v", in, over)
+	}
+	for _, name := range []string{"weight", "bias"} {
+		if shape := s.shape(name); shape != nil && !slices.Equal(shape, over) {
+			s.fail("%s has the shape %v, expected %v", name, shape, over)
+		}
+	}
+	return one(in)
+}
 
 func sizedShape(s *shaper) [][]int { return one(s.ints("size")) }
 
@@ -92,15 +148,44 @@ func linearShape(s *shaper) [][]int {
 	if in[len(in)-1] != weight[len(weight)-1] {
 		s.fail("got %d features, expected %d", in[len(in)-1], weight[len(weight)-1])
 	}
-	return one(with(in, len(in)-1, weight[0]))
+	out := slices.Clone(in[:len(in)-1])
+	if len(weight) > 1 {
+		out = append(out, weight[0])
+	}
+	s.checkExpands("the bias", s.shape("bias"), out)
+	return one(out)
+}
+
+// checkExpands returns an error if a shape cannot be expanded to another one.
+func (s *shaper) checkExpands(what string, from, to []int) {
+	for k := range from {
+		at := len(to) - len(from) + k
+		if at < 0 || from[k] != 1 && from[k] != to[at] {
+			s.fail("%s of shape %v cannot be expanded to %v", what, from, to)
+			return
+		}
+	}
+}
+
+// productShape infers shapes for products of matrices, or of batches of matrices, that must not be broadcast. A third
+// tensor may be added.
+func productShape(dims int, a, b string) shapeRule {
+	return func(s *shaper) [][]int {
+		left, right := s.shape(a), s.shape(b)
+		if len(left) != dims || len(right) != dims || dims == 3 && left[0] != right[0] {
+			s.fail("cannot multiply shapes %v and %v; expected %d dimensions and equal batches", left, right, dims)
+			return nil
+		}
+		out := s.matmul(left, right)
+		if a != "self" {
+			s.checkExpands("the summand", s.shape("self"), out)
+		}
+		return one(out)
+	}
 }
 
 func matmulShape(s *shaper) [][]int {
-	other := s.shape("other")
-	if other == nil {
-		other = s.shape("mat2")
-	}
-	return one(s.matmul(s.first(), other))
+	return one(s.matmul(s.first(), s.shape("other")))
 }
 
 func (s *shaper) matmul(a, b []int) []int {
@@ -131,9 +216,23 @@ func embeddingShape(s *shaper) [][]int {
 }
 
 func attentionShape(s *shaper) [][]int {
-	q, v := s.shape("query"), s.shape("value")
-	return one(with(q, len(q)-1, v[len(v)-1]))
+	q, k, v := s.shape("query"), slices.Clone(s.shape("key")), slices.Clone(s.shape("value"))
+	n := len(q)
+	if n < 2 || len(k) != n || len(v) != n || q[n-1] != k[n-1] || k[n-2] != v[n-2] {
+		s.fail("the shapes of queries %v, keys %v and values %v do not fit", q, k, v)
+		return nil
+	}
+	if s.truth("enable_gqa") && n > 2 { // each head of the keys serves several heads of the queries
+		if k[n-3] < 1 || v[n-3] < 1 || q[n-3]%k[n-3] != 0 || q[n-3]%v[n-3] != 0 {
+			s.fail("the %d heads of the queries are no multiple of %d heads", q[n-3], k[n-3])
+		}
+		k[n-3], v[n-3] = q[n-3], q[n-3]
+	}
+	return one(append(s.broadcast(q[:n-2], k[:n-2], v[:n-2]), q[n-2], v[n-1]))
 }
+
+// lstmGates is the number of gates of an LSTM, whose weights are stacked.
+const lstmGates = 4
 
 // recurrentShape infers shapes for LSTM, GRU and RNN: outputs and final states.
 func recurrentShape(states int) shapeRule {
@@ -143,24 +242,39 @@ func recurrentShape(states int) shapeRule {
 		if s.truth("bidirectional") {
 			ways = 2
 		}
-		hidden := params[1][1]
+		hidden := params[1][1] // of the outputs; a projection makes it smaller than the cell state
 		batch := in[1]
 		if s.truth("batch_first") {
 			batch = in[0]
+		}
+		if in[2] != params[0][1] {
+			s.fail("got %d features, expected %d", in[2], params[0][1])
 		}
 		results := one(with(in, 2, hidden*ways))
 		for range states {
 			results = append(results, []int{layers * ways, batch, hidden})
 		}
+		if states == 2 {
+			results[2][2] = params[0][0] / lstmGates
+		}
 		return results
 	}
 }
 
+// catShape ignores parts of shape [0], as PyTorch does.
 func catShape(s *shaper) [][]int {
-	parts := slices.DeleteFunc(s.list("tensors"), func(p []int) bool { return len(p) == 1 && p[0] == 0 })
+	all := s.list("tensors")
+	parts := slices.DeleteFunc(slices.Clone(all), func(p []int) bool { return len(p) == 1 && p[0] == 0 })
+	if len(parts) == 0 {
+		return all[:min(len(all), 1)]
+	}
 	dim := s.dim("dim", 0, len(parts[0]))
 	size := 0
 	for _, p := range parts {
+		if len(p) != len(parts[0]) || !slices.Equal(with(p, dim, 0), with(parts[0], dim, 0)) {
+			s.fail("cannot concatenate the shapes %v along dimension %d", parts, dim)
+			return nil
+		}
 		size += p[dim]
 	}
 	return one(with(parts[0], dim, size))
@@ -168,6 +282,11 @@ func catShape(s *shaper) [][]int {
 
 func stackShape(s *shaper) [][]int {
 	parts := s.list("tensors")
+	for _, p := range parts {
+		if !slices.Equal(p, parts[0]) {
+			s.fail("cannot stack the shapes %v; they must be equal", parts)
+		}
+	}
 	return one(slices.Insert(slices.Clone(parts[0]), s.dim("dim", 0, len(parts[0])+1), len(parts)))
 }
 
@@ -208,8 +327,13 @@ func splitShape(s *shaper) [][]int {
 		switch v := s.n.Arg(name).(type) {
 		case []any:
 			var parts [][]int
+			sum := 0
 			for _, size := range v {
 				parts = append(parts, with(shape, dim, s.whole(size)))
+				sum += s.whole(size)
+			}
+			if sum != shape[dim] {
+				s.fail("the sizes %v have the sum %d, expected %d", v, sum, shape[dim])
 			}
 			return parts
 		case nil:
@@ -244,6 +368,9 @@ func (s *shaper) fill(sizes []int, count int) []int {
 	out, open, known := slices.Clone(sizes), -1, 1
 	for k, size := range sizes {
 		if size == -1 {
+			if open >= 0 {
+				s.fail("the shape %v has two open sizes; expected at most one", sizes)
+			}
 			open = k
 		} else {
 			known *= size
@@ -264,6 +391,10 @@ func flattenShape(s *shaper) [][]int {
 		return one([]int{1})
 	}
 	from, to := s.dim("start_dim", 0, len(shape)), s.dim("end_dim", -1, len(shape))
+	if from > to {
+		s.fail("start_dim is %d, expected at most end_dim, which is %d", from, to)
+		return nil
+	}
 	return one(slices.Concat(shape[:from], []int{product(shape[from : to+1])}, shape[to+1:]))
 }
 
@@ -289,15 +420,20 @@ func reverseShape(s *shaper) [][]int {
 }
 
 func permuteShape(s *shaper) [][]int {
-	shape := s.first()
+	shape, dims := s.first(), s.ints("dims")
 	var out []int
-	for _, d := range s.ints("dims") {
+	seen := map[int]bool{}
+	for _, d := range dims {
 		at, ok := wrap(d, len(shape))
 		if !ok {
 			s.fail("the tensor has no dimension %d", d)
 			return nil
 		}
+		seen[at] = true
 		out = append(out, shape[at])
+	}
+	if len(dims) != len(shape) || len(seen) != len(shape) {
+		s.fail("dims are %v, expected each of %d dimensions once", dims, len(shape))
 	}
 	return one(out)
 }
@@ -316,6 +452,7 @@ func expandShape(s *shaper) [][]int {
 			sizes[k] = shape[at]
 		}
 	}
+	s.checkExpands("the input", shape, sizes)
 	return one(sizes)
 }
 
@@ -323,6 +460,9 @@ func repeatShape(s *shaper) [][]int {
 	shape, times := s.first(), s.ints("repeats")
 	if times == nil {
 		times = s.ints("dims")
+	}
+	if len(times) < len(shape) && strings.HasPrefix(s.n.Operator, "repeat") {
+		s.fail("repeats are %v, expected a number for each of %d dimensions", times, len(shape))
 	}
 	for len(times) < len(shape) { // tile may have fewer
 		times = append([]int{1}, times...)
@@ -363,6 +503,9 @@ func unsqueezeShape(s *shaper) [][]int {
 func selectShape(s *shaper) [][]int {
 	shape := s.first()
 	dim := s.dim("dim", 0, len(shape))
+	if index := s.int("index", 0); s.err == nil && (index >= shape[dim] || index < -shape[dim]) {
+		s.fail("index %d is out of range for dimension %d of size %d", index, dim, shape[dim])
+	}
 	return one(slices.Delete(slices.Clone(shape), dim, dim+1))
 }
 
@@ -382,7 +525,15 @@ func sliceShape(s *shaper) [][]int {
 
 func narrowShape(s *shaper) [][]int {
 	shape := s.first()
-	return one(with(shape, s.dim("dim", 0, len(shape)), s.int("length", 0)))
+	dim := s.dim("dim", 0, len(shape))
+	start, length := s.int("start", 0), s.int("length", 0)
+	if start < 0 {
+		start += shape[dim]
+	}
+	if start < 0 || length < 0 || start+length > shape[dim] {
+		s.fail("got %d values from index %d of dimension %d, which has size %d", length, start, dim, shape[dim])
+	}
+	return one(with(shape, dim, length))
 }
 
 func diffShape(s *shaper) [][]int {
@@ -430,24 +581,25 @@ func indexShape(s *shaper) [][]int {
 	return one(slices.Insert(rest, at, s.broadcast(picked...)...))
 }
 
-func padShape(s *shaper) [][]int {
-	shape := slices.Clone(s.first())
-	pad := s.ints("pad")
-	if pad == nil {
-		pad = s.ints("padding")
-	}
-	for k := 0; k+1 < len(pad); k += 2 {
-		shape[len(shape)-1-k/2] += pad[k] + pad[k+1]
-	}
-	return one(shape)
-}
-
+// arangeShape counts the numbers from start to end. Whole numbers are counted if the result has whole numbers.
 func arangeShape(s *shaper) [][]int {
-	from, step := 0, max(s.int("step", 1), 1)
-	if s.n.Arg("start") != nil {
-		from = s.int("start", 0)
+	number := func(name string, missing float64) float64 {
+		arg := s.n.Arg(name)
+		if arg == nil {
+			return missing
+		}
+		if s.n.Arg("dtype") == any(weights.Int64) {
+			return math.Trunc(s.real(arg))
+		}
+		return s.real(arg)
 	}
-	return one([]int{max(0, (s.int("end", 0)-from+step-1)/step)})
+	from, to, step := number("start", 0), number("end", 0), number("step", 1)
+	count := math.Ceil((to - from) / step)
+	if !(count >= 0 && count <= mostValues) {
+		s.fail("no range from %v to %v in steps of %v; the step must have the sign of the difference", from, to, step)
+		return nil
+	}
+	return one([]int{int(count)})
 }
 
 func reducedShape(s *shaper) [][]int {
@@ -486,114 +638,4 @@ func extremeShape(s *shaper) [][]int {
 		return broadcastShape(s)
 	}
 	return slices.Repeat(reducedShape(s), max(len(s.n.Results), 1))
-}
-
-// each returns the number at an index of a list that may have one number for all dimensions.
-func each(list []int, k, missing int) int {
-	switch {
-	case len(list) == 0:
-		return missing
-	case len(list) == 1:
-		return list[0]
-	}
-	return list[k]
-}
-
-func convShape(s *shaper) [][]int {
-	in, weight := s.first(), s.shape("weight")
-	stride, dilation := s.ints("stride"), s.ints("dilation")
-	var padding []int
-	word, worded := s.n.Arg("padding").(string)
-	if !worded {
-		padding = s.ints("padding")
-	}
-	if channels := weight[1] * s.int("groups", 1); in[1] != channels {
-		s.fail("got %d channels, expected %d", in[1], channels)
-	}
-	out := with(in, 1, weight[0])
-	for k := range len(in) - 2 {
-		if worded && word == "same" {
-			continue
-		}
-		reach := each(dilation, k, 1)*(weight[2+k]-1) + 1
-		out[2+k] = s.span(in[2+k], each(padding, k, 0), reach, 0)/each(stride, k, 1) + 1
-	}
-	return one(out)
-}
-
-// span returns the distance between the first and the last position of a kernel in a padded dimension. The last
-// position may end beyond the padding by a number of values.
-func (s *shaper) span(size, padding, reach, beyond int) int {
-	if size+2*padding+beyond < reach {
-		s.fail("the kernel covers %d values, more than the input of %d with a padding of %d; use a larger input", reach,
-			size, padding)
-		return 0
-	}
-	return size + 2*padding + beyond - reach
-}
-
-func transposedShape(s *shaper) [][]int {
-	in, weight := s.first(), s.shape("weight")
-	out := with(in, 1, weight[1]*s.int("groups", 1))
-	for k := range len(in) - 2 {
-		out[2+k] = (in[2+k]-1)*each(s.ints("stride"), k, 1) - 2*each(s.ints("padding"), k, 0) +
-			each(s.ints("dilation"), k, 1)*(weight[2+k]-1) + each(s.ints("output_padding"), k, 0) + 1
-	}
-	return one(out)
-}
-
-func poolShape(s *shaper) [][]int {
-	in := s.first()
-	kernel, stride, padding := s.ints("kernel_size"), s.ints("stride"), s.ints("padding")
-	if len(stride) == 0 {
-		stride = kernel
-	}
-	op, _, _ := strings.Cut(s.n.Operator, ".")
-	dims := int(op[len(op)-2] - '0')
-	out := slices.Clone(in)
-	for k := range dims {
-		at := len(in) - dims + k
-		size, pad, step := in[at], each(padding, k, 0), each(stride, k, 1)
-		reach := each(s.ints("dilation"), k, 1)*(each(kernel, k, 1)-1) + 1
-		beyond := 0
-		if s.truth("ceil_mode") {
-			beyond = step - 1
-		}
-		out[at] = s.span(size, pad, reach, beyond)/step + 1
-		if beyond > 0 && (out[at]-1)*step >= size+pad { // the last window must begin inside
-			out[at]--
-		}
-	}
-	return one(out)
-}
-
-func adaptiveShape(s *shaper) [][]int {
-	in, sizes := s.first(), s.ints("output_size")
-	return one(slices.Concat(in[:len(in)-len(sizes)], sizes))
-}
-
-func upsampleShape(s *shaper) [][]int {
-	in := s.first()
-	if sizes := s.ints("output_size"); sizes != nil {
-		return one(slices.Concat(in[:2], sizes))
-	}
-	out := slices.Clone(in)
-	factors, _ := s.n.Arg("scale_factors").([]any)
-	for k, f := range factors {
-		factor, _ := f.(float64)
-		out[2+k] = int(float64(in[2+k]) * factor)
-	}
-	return one(out)
-}
-
-func pixelShape(s *shaper) [][]int {
-	out := slices.Clone(s.first())
-	c, h, w := len(out)-3, len(out)-2, len(out)-1
-	if r := s.int("upscale_factor", 0); r > 0 {
-		out[c], out[h], out[w] = out[c]/(r*r), out[h]*r, out[w]*r
-	} else {
-		r := s.int("downscale_factor", 1)
-		out[c], out[h], out[w] = out[c]*r*r, out[h]/r, out[w]/r
-	}
-	return one(out)
 }

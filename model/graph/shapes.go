@@ -184,6 +184,14 @@ func (s *shaper) whole(arg any) int {
 	return 0
 }
 
+// real returns a number that may be fractional.
+func (s *shaper) real(arg any) float64 {
+	if v, ok := arg.(float64); ok {
+		return v
+	}
+	return float64(s.whole(arg))
+}
+
 func (s *shaper) int(name string, missing int) int {
 	if arg := s.n.Arg(name); arg != nil {
 		return s.whole(arg)
