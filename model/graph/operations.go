@@ -79,6 +79,18 @@ func (s *Sizes) operations(n *Node) int64 {
 		if a := shape(n.Args[0].Value); len(a) > 0 {
 			return 2 * out * int64(a[len(a)-1])
 		}
+	case "mv", "dot":
+		return 2 * int64(product(shape(n.Args[0].Value)))
+	case "bilinear":
+		if w := shape(n.Arg("weight")); len(w) == 3 {
+			return 2*out*int64(w[1])*int64(w[2]) + bias
+		}
+	case "cdist":
+		if a := shape(n.Args[0].Value); len(a) > 0 {
+			return 3 * out * int64(a[len(a)-1])
+		}
+	case "einsum":
+		return s.einsum(n)
 	case "addmm", "baddbmm":
 		if a := shape(cmp.Or(n.Arg("mat1"), n.Arg("batch1"))); len(a) > 0 {
 			return 2*out*int64(a[len(a)-1]) + out
@@ -111,4 +123,16 @@ func (s *Sizes) operations(n *Node) int64 {
 		return 5 * out
 	}
 	return out
+}
+
+// einsum counts a multiply for each further operand and an add, for each combination of the letters' sizes.
+func (s *Sizes) einsum(n *Node) int64 {
+	items, _ := n.Arg("tensors").([]any)
+	of := &shaper{shapes: s.shapes, tensors: s.tensors, n: n}
+	sizes, _ := of.einsum()
+	count := int64(len(items))
+	for _, size := range sizes {
+		count *= int64(size)
+	}
+	return count
 }

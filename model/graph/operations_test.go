@@ -54,6 +54,13 @@ func TestProductsAreCounted(t *testing.T) {
 			"y = conv_transpose1d.default(input=%x, weight=@w, groups=2)", 2 * 4 * 5 * 3 * 2},
 		"baddbmm": {[]int{batch, 3, 5}, "b 2x5x7 c 3x7",
 			"y = baddbmm.default(self=@c, batch1=%x, batch2=@b)", 2*3*5*7 + 3*7},
+		"mv":  {[]int{batch, 5}, "w 5", "y = mv.default(self=%x, vec=@w)", 2 * 5},
+		"dot": {[]int{batch}, "w 2", "y = dot.default(self=%x, tensor=@w)", 2},
+		"einsum": {[]int{batch, 3, 5}, "w 5x7", "y = einsum.default(equation=\"bij,jk->bik\", tensors=[%x, @w])",
+			2 * 3 * 5 * 7},
+		"bilinear": {[]int{batch, 3}, "z 2x4 w 6x3x4 b 6",
+			"y = bilinear.default(input1=%x, input2=@z, weight=@w, bias=@b)", 2*6*3*4 + 6},
+		"distances": {[]int{batch, 3, 4}, "w 5x4", "y = cdist.default(x1=%x, x2=@w)", 3 * 4 * 3 * 5},
 	} {
 		counts, err := netOf(t, c.x, c.tensors, c.line).Operations()
 		require.NoError(t, err, name)

@@ -83,7 +83,7 @@ func (s *shaper) returned(n *Node) (shapes [][]int) {
 // LibTorch.
 func (c *checker) checkReturns(at string, n Node, passed bool) {
 	switch {
-	case !passed && n.Returns != nil:
+	case !passed && n.Returns != nil: // there is a shape rule for each operator that graft supports
 		c.bad("%s: graft infers the shapes of the results; remove the stated shapes", at)
 	case passed && len(n.Returns) != len(n.Results):
 		c.bad("%s: unknown operator; to pass it on to LibTorch, state the shape of each of its %d results",

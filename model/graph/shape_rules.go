@@ -36,6 +36,12 @@ var shapeRules = func() map[string]shapeRule {
 		"arange": arangeShape, "one_hot": func(s *shaper) [][]int {
 			return one(append(slices.Clone(s.first()), s.int("num_classes", -1)))
 		},
+		"dot": dotShape, "mv": mvShape, "bilinear": bilinearShape,
+		"cdist": cdistShape, "cosine_similarity": cosineShape,
+		"einsum": einsumShape, "diagonal": diagonalShape, "unfold": unfoldShape, "topk": topkShape,
+		"linspace": linspaceShape, "meshgrid": meshgridShape, "_weight_norm": weightNormShape,
+		"grid_sampler": gridShape,
+		"im2col":       im2colShape, "col2im": col2imShape,
 		"pixel_shuffle": pixelShape, "pixel_unshuffle": pixelShape,
 	}
 	add := func(rule shapeRule, names string) {
@@ -72,7 +78,8 @@ var shapeRules = func() map[string]shapeRule {
 	add(convShape, `conv1d conv2d conv3d`)
 	add(transposedShape, `conv_transpose1d conv_transpose2d conv_transpose3d`)
 	add(poolShape, `max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d`)
-	add(adaptiveShape, `adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d`)
+	add(adaptiveShape, `adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d
+		adaptive_max_pool2d`)
 	add(upsampleShape, `upsample_nearest1d upsample_linear1d upsample_nearest2d upsample_bilinear2d `+
 		`upsample_bicubic2d upsample_nearest3d upsample_trilinear3d`)
 	add(func(s *shaper) [][]int {
