@@ -108,6 +108,10 @@ func Zoo(name string, o ZooOptions) (*Network, error) {
 		return nil, fmt.Errorf("create %s for inputs of %v and %d classes: every size and the number of classes must "+
 			"be at least 1", name, e.Input, e.Classes)
 	}
+	if len(entries[k].Input) == 1 && len(e.Input) != 1 {
+		return nil, fmt.Errorf("create %s for inputs of %v: the network reads tokens; use a number of tokens such as "+
+			"%v, or a network for images such as ResNet18", name, e.Input, entries[k].Input)
+	}
 	if e.IsGraph() {
 		g, err := e.makeGraph(o)
 		if err != nil {

@@ -265,6 +265,11 @@ func TestTransformersOfTheZoo(t *testing.T) {
 		assert.True(t, n.Tokens())
 		assert.Empty(t, n.Graph.Undrawn(), name)
 	}
+	for _, name := range []string{"GPT2", "CharGPT", "SmallLLaMA", "SmallBERT", "BERTBase"} {
+		_, err := model.Zoo(name, model.ZooOptions{Input: model.Shape{3, 32, 32}})
+		assert.ErrorContains(t, err, "create "+name+" for inputs of 3x32x32: the network reads tokens; use a number "+
+			"of tokens such as ")
+	}
 	n, err := model.Zoo("CharGPT", model.ZooOptions{Input: model.Shape{16}, Classes: 86})
 	require.NoError(t, err)
 	out, err := n.Output()
