@@ -60,7 +60,12 @@ func TestProductsAreCounted(t *testing.T) {
 			2 * 3 * 5 * 7},
 		"bilinear": {[]int{batch, 3}, "z 2x4 w 6x3x4 b 6",
 			"y = bilinear.default(input1=%x, input2=@z, weight=@w, bias=@b)", 2*6*3*4 + 6},
-		"distances": {[]int{batch, 3, 4}, "w 5x4", "y = cdist.default(x1=%x, x2=@w)", 3 * 4 * 3 * 5},
+		"flip":            {[]int{batch, 3, 4}, "", "y = flip.default(self=%x, dims=[1])", 0},
+		"reflected edges": {[]int{batch, 3, 4}, "", "y = reflection_pad1d.default(self=%x, padding=[1, 1])", 0},
+		"pixel shuffle":   {[]int{batch, 4, 2, 2}, "", "y = pixel_shuffle.default(self=%x, upscale_factor=2)", 0},
+		"new zeros":       {[]int{batch, 4}, "", "y = new_zeros.default(self=%x, size=[5])", 0},
+		"conversion":      {[]int{batch, 4}, "", "y = _to_copy.default(self=%x, dtype=float64)", 0},
+		"distances":       {[]int{batch, 3, 4}, "w 5x4", "y = cdist.default(x1=%x, x2=@w)", 3 * 4 * 3 * 5},
 	} {
 		counts, err := netOf(t, c.x, c.tensors, c.line).Operations()
 		require.NoError(t, err, name)
