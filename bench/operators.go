@@ -121,8 +121,15 @@ func (b *bench) measureOperators() (*operatorStudy, error) {
 	}
 	s, ctx := &operatorStudy{Threads: b.options.threads, Torch: runtime.Version,
 		Steps: map[string][]clock.Measurement{}}, context.Background()
-	o := trainer.MeasureOptions{Rounds: 3, Now: time.Now}
-	if s.Device, err = trainer.MeasureOperators(ctx, all, o); err != nil {
+	// The networks take turns with the small networks, so a slow phase of the machine affects both.
+	var failed error
+	o := trainer.MeasureOptions{Rounds: b.rounds, Now: time.Now, Tell: func(_ string, done, _ int) {
+		if failed == nil && done%len(all) == 0 {
+			failed = s.measureNetworks(ctx)
+		}
+	}}
+	s.Device, err = trainer.MeasureOperators(ctx, all, o)
+	if err = errors.Join(err, failed); err != nil {
 		return nil, err
 	}
 	for _, p := range all[:min(len(all), probesForRates)] {
@@ -133,37 +140,26 @@ func (b *bench) measureOperators() (*operatorStudy, error) {
 		}
 		s.Probes = append(s.Probes, m.Networks...)
 	}
-	return s, s.measureNetworks(ctx, b.rounds)
+	return s, nil
 }
 
-// measureNetworks measures the steps of all networks, several times one after another, so that a slow phase of the
-// machine does not affect the same networks every time. A step is the shortest one, as for operators, because other
-// programs can only make a step slower.
-func (s *operatorStudy) measureNetworks(ctx context.Context, rounds int) error {
-	all := map[string][][]float64{}
-	for range rounds {
-		for _, p := range predictedNetworks() {
-			n, err := p.network()
-			if err != nil {
-				return err
-			}
-			m, err := trainer.Measure(ctx, grownTwice(clock.Subject{Name: p.name, Network: n}),
-				trainer.MeasureOptions{Batches: []int{p.rows}, Rounds: 1, Now: time.Now})
-			if err != nil {
-				return fmt.Errorf("%s: %w", p.name, err)
-			}
-			if s.Steps[p.name] == nil {
-				s.Steps[p.name], all[p.name] = m.Networks, make([][]float64, len(m.Networks))
-			}
-			for k := range m.Networks {
-				all[p.name][k] = append(all[p.name][k], m.Networks[k].StepSeconds)
-			}
+// measureNetworks measures the steps of all networks once. The shortest step of all calls is kept, as for operators,
+// because other programs can only make a step slower.
+func (s *operatorStudy) measureNetworks(ctx context.Context) error {
+	for _, p := range predictedNetworks() {
+		n, err := p.network()
+		if err != nil {
+			return err
 		}
-	}
-	for name, steps := range all {
-		for k := range steps {
-			s.Steps[name][k].StepSeconds = slices.Min(steps[k])
+		m, err := trainer.Measure(ctx, grownTwice(clock.Subject{Name: p.name, Network: n}),
+			trainer.MeasureOptions{Batches: []int{p.rows}, Rounds: 1, Now: time.Now})
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
 		}
+		for k, before := range s.Steps[p.name] {
+			m.Networks[k].StepSeconds = min(before.StepSeconds, m.Networks[k].StepSeconds)
+		}
+		s.Steps[p.name] = m.Networks
 	}
 	return nil
 }

@@ -134,7 +134,9 @@ func runProfile(ctx context.Context, w io.Writer, names []string, o profileFlags
 	if o.Out != "" {
 		written = config.WriteProfile(env.Files, o.Out, p)
 	}
-	printed := show(w, o.json, profile.NewReport(p, o.Out), nil, printProfile)
+	made := profile.NewReport(p, o.Out)
+	made.Small = profile.NewSmallErrors(&p.GraftOperators)
+	printed := show(w, o.json, made, nil, printProfile)
 	if err := errors.Join(printed, written); err != nil || o.json || o.Out == "" {
 		return err
 	}

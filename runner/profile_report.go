@@ -168,6 +168,10 @@ func profileOperatorsText(r *profile.Report) string {
 	}
 	text := fmt.Sprintf("\n%s, measured in %s, predict networks that were not measured.\n",
 		words.Plural(len(d.Operators), "operator"), words.Plural(d.Networks, "small network"))
+	if s := r.Small; s != nil {
+		text += fmt.Sprintf("Errors for a step of the small networks, each predicted from networks of other sizes:\n"+
+			"  %s in the median, and above %s for one network in ten\n", shareText(s.Median), shareText(s.Ten))
+	}
 	if r.NewToThem.Step.Network == "" {
 		return text
 	}

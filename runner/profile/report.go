@@ -2,6 +2,7 @@ package profile
 
 import (
 	"graft/trainer/clock"
+	"graft/trainer/operators"
 )
 
 // Report holds the measured times of a profile, and the times that the profile's rates per unit of work predict. Times
@@ -32,8 +33,27 @@ type Report struct {
 	// measured groups of processes that train together; absent if none was measured
 	Processes []Group `json:"processes,omitempty"`
 	// errors of steps that operators predict for measured networks, by groups; absent without operators of graft
-	Errors  []GroupError   `json:"errors,omitempty"`
+	Errors []GroupError `json:"errors,omitempty"`
+	// errors of the small networks in which operators were measured; absent if no operators were measured now
+	Small   *SmallErrors   `json:"small_networks,omitempty"`
 	Profile *clock.Profile `json:"-"` // profile that is reported
+}
+
+// SmallErrors holds the errors of predicted steps of the small networks in which operators were measured. Each network
+// is predicted from networks of other sizes.
+type SmallErrors struct {
+	Networks int     `json:"networks"`   // networks of different sizes
+	Median   float64 `json:"median"`     // median relative error
+	Ten      float64 `json:"one_in_ten"` // error that one network in ten exceeds
+}
+
+// NewSmallErrors returns the errors of the small networks; nil without operators of graft. It takes some seconds.
+func NewSmallErrors(d *operators.Device) *SmallErrors {
+	found := d.LeaveOut()
+	if found.Networks == 0 {
+		return nil
+	}
+	return &SmallErrors{found.Networks, found.Median, found.Ten}
 }
 
 // Group holds what was measured with several processes that train together.

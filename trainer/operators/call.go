@@ -20,6 +20,7 @@ type Call struct {
 	Optional bool
 
 	leads  bool    // whether the operator has weights, and needs no gradient of what it reads
+	still  bool    // whether nothing that the operator reads needs a gradient, so it has no backward pass
 	sizes  sizes   // sizes that determine the time, for interpolation
 	from   int     // index of the first of graft's instructions that compute the call
 	length int     // number of these instructions
@@ -98,8 +99,13 @@ const grouped = " in groups"
 // ofInput is the ending of operators with weights that need no gradient of what they read.
 const ofInput = " of the input"
 
+// withoutGradient is the ending of operators without a backward pass, because they only read values before the first
+// weights.
+const withoutGradient = " without a gradient"
+
 // variants are the endings of names for ways to run an operator that the trace does not name.
-var variants = []string{ofInput, beforeFork, beforePool, beforeFlatten, channelsLast, ofPermuted, unfused, grouped}
+var variants = []string{withoutGradient, ofInput, beforeFork, beforePool, beforeFlatten, channelsLast, ofPermuted,
+	unfused, grouped}
 
 // base returns the name of an operator in the trace.
 func base(name string) string {

@@ -14,7 +14,9 @@ import (
 // Device holds the measured times of a device's operators in training steps of many networks. It predicts the steps of
 // any network on this device. The zero Device is empty.
 type Device struct {
-	Path      Path       // path of graft that ran the operators; empty means an empty Device
+	Path Path // path of graft that ran the operators; empty means an empty Device
+	// format of the points; zero means the format of earlier versions of graft, with fewer names and sizes
+	Format    int
 	Networks  int        // number of networks in which the operators were measured
 	Operators []Operator // operators, each with all its measurements
 }
@@ -97,6 +99,8 @@ func (d *Device) Validate() error {
 	var f validate.Faults
 	f.Unless(len(d.Operators) == 0 || d.Path == Exact || d.Path == Fast, "path is %q; expected one of: %s, %s", d.Path,
 		Exact, Fast)
+	f.Unless(d.Format >= 0 && d.Format <= pointFormat, "format is %d; must be from 0 to %d; a newer version of graft "+
+		"may have written the profile", d.Format, pointFormat)
 	f.When(d.Networks < 0, "networks is %d; must be at least 0", d.Networks)
 	f.Unless(len(d.Operators) <= mostOperators, "operators has %d entries; the maximum is %d", len(d.Operators),
 		mostOperators)
@@ -123,11 +127,13 @@ const largestSize = 1 << 50
 // deviceFit predicts times from a device's operators.
 type deviceFit struct {
 	path     Path
+	names    []string // in the order of the device
 	points   map[string][]measured
-	rates    [pointTimes][baseRates]float64 // of all operators, for operators with few points
+	rates    [pointTimes][baseRates]float64 // of all layers, for operators with few points
 	surfaces map[string]*surface            // made when they are needed
 	known    map[wanted]predicted           // predicted calls
-	old      bool                           // whether an earlier version of graft measured the operators
+	format   int
+	oldest   bool // whether a version of graft measured the operators that did not count the different operators
 }
 
 // wanted identifies the calls that take equal time.
@@ -148,7 +154,7 @@ const mostPredicted = 1 << 14
 
 // fit prepares predictions.
 func (d *Device) fit() *deviceFit {
-	f := &deviceFit{path: d.Path, points: map[string][]measured{}, surfaces: map[string]*surface{},
+	f := &deviceFit{path: d.Path, format: d.Format, points: map[string][]measured{}, surfaces: map[string]*surface{},
 		known: map[wanted]predicted{}}
 	var all []measured
 	for _, o := range d.Operators {
@@ -157,31 +163,55 @@ func (d *Device) fit() *deviceFit {
 				f.points[o.Name] = append(f.points[o.Name], m)
 			}
 		}
+		f.names = append(f.names, o.Name)
 		all = append(all, f.points[o.Name]...)
 	}
+	layers := slices.DeleteFunc(slices.Clone(all), func(m measured) bool {
+		return around(base(m.call.Name)) || m.call.Name == Updating
+	})
 	for back := range f.rates {
-		f.rates[back] = baseOf(all, back)
+		f.rates[back] = baseOf(layers, back)
 	}
-	f.old = !slices.ContainsFunc(all, func(m measured) bool { return m.call.sizes[kinds] > 0 })
+	f.oldest = !slices.ContainsFunc(all, func(m measured) bool { return m.call.sizes[kinds] > 0 })
 	return f
 }
 
-// older returns a call as earlier versions of graft described it.
+// pointFormat is the format of the points that are written.
+const pointFormat = 1
+
+// older returns a call in the points' format 0.
 func (c *Call) older() *Call {
 	o := *c
-	o.sizes[kinds] = 0
-	for _, ending := range []string{ofPermuted, beforeFork, beforePool} {
-		o.Name = strings.Replace(o.Name, ending, "", 1)
+	o.Name = strings.Replace(o.Name, withoutGradient, "", 1)
+	switch {
+	case strings.HasPrefix(o.Name, attending):
+		o.sizes = o.sizes.olderAttention()
+	case o.pixelled():
+		o.sizes[pixelSize] = 0
 	}
 	return &o
 }
 
-// baseOf fits rates that are never negative, with the least sum of squared relative errors.
+// oldest returns a call as the first version of graft that measured operators described it.
+func (c *Call) oldest() *Call {
+	o := c.older()
+	o.sizes[kinds] = 0
+	for _, ending := range []string{ofPermuted, beforeFork, beforePool} {
+		o.Name = strings.Replace(o.Name, ending, "", 1)
+	}
+	return o
+}
+
+// baseOf fits rates that are never negative, with the least sum of squared relative errors. A time of zero means that
+// the operator has no such pass.
 func baseOf(all []measured, back int) (rates [baseRates]float64) {
 	var rows [][]float64
 	var targets []float64
 	for k := range all {
 		m := &all[k]
+		if m.times[back] == 0 {
+			continue
+		}
 		row, seconds := amountsOf(&m.call), max(m.times[back], leastSeconds)
 		for i := range row {
 			row[i] /= seconds
@@ -196,9 +226,19 @@ func baseOf(all []measured, back int) (rates [baseRates]float64) {
 
 // seconds returns the times of a call, and its place relative to the measured sizes.
 func (f *deviceFit) seconds(c *Call) (times [pointTimes]float64, at callRange) {
-	if f.old {
+	switch {
+	case f.oldest:
+		c = c.oldest()
+	case f.format < pointFormat:
 		c = c.older()
 	}
+	if times, at = f.fitted(c); c.still {
+		times[backwardTime] = 0
+	}
+	return times, at
+}
+
+func (f *deviceFit) fitted(c *Call) (times [pointTimes]float64, at callRange) {
 	name := f.nearest(c.Name)
 	if name == "" {
 		for back := range times {
@@ -221,14 +261,21 @@ func (f *deviceFit) seconds(c *Call) (times [pointTimes]float64, at callRange) {
 }
 
 // nearest returns the name of the measured operator whose times a call takes: its own name or, if the device lacks it,
-// the nearest variant's. It is empty if the device has no variant either. Surgery can turn an operator into another
-// variant, such as fused attention into unfused attention; with the rates of all operators, the larger network would
-// then seem to be faster.
+// the name of the nearest variant or of a stand-in. It is empty if the device has neither. Surgery can turn an operator
+// into another variant, such as fused attention into unfused attention; with the rates of all operators, the larger
+// network would then seem to be faster.
 func (f *deviceFit) nearest(name string) string {
-	for name != "" && len(f.points[name]) == 0 {
-		name = shorter(name)
+	for rest := name; rest != ""; rest = shorter(rest) {
+		if len(f.points[rest]) > 0 {
+			return rest
+		}
 	}
-	return name
+	for _, other := range standIns[base(name)] {
+		if len(f.points[other]) > 0 {
+			return other
+		}
+	}
+	return ""
 }
 
 // related returns measurements of an operator that resembles one that was rarely measured: without the last layer that

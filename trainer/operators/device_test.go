@@ -198,32 +198,66 @@ func BenchmarkDevicePrediction(b *testing.B) {
 	}
 }
 
-// Devices that an earlier version of graft measured, with fewer names and without the number of different operators,
-// predict nearly the same times.
+// Devices that earlier versions of graft measured, with fewer names and sizes, predict nearly the same times.
 func TestDevicesOfEarlierVersions(t *testing.T) {
 	d := (lawOf{rand.New(rand.NewPCG(1, 2))}).device(t, 160)
-	old := &Device{Path: d.Path, Networks: d.Networks}
-	at := map[string]int{}
-	for _, o := range d.Operators {
-		c := (&Call{Name: o.Name}).older()
-		k, known := at[c.Name]
-		if !known {
-			k = len(old.Operators)
-			at[c.Name], old.Operators = k, append(old.Operators, Operator{Name: c.Name})
+	for version, older := range map[string]func(*Call) *Call{"format 0": (*Call).older, "first": (*Call).oldest} {
+		old, at := &Device{Path: d.Path, Networks: d.Networks}, map[string]int{}
+		for _, o := range d.Operators {
+			for _, text := range o.Points {
+				m, err := parsePoint(o.Name, text)
+				require.NoError(t, err)
+				m.call = *older(&m.call)
+				k, known := at[m.call.Name]
+				if !known {
+					k = len(old.Operators)
+					at[m.call.Name], old.Operators = k, append(old.Operators, Operator{Name: m.call.Name})
+				}
+				words := strings.Fields(m.text())
+				if version == "first" {
+					words = slices.Delete(words, kinds, kinds+1)
+				}
+				old.Operators[k].Points = append(old.Operators[k].Points, strings.Join(words, " "))
+			}
 		}
-		for _, p := range o.Points {
-			words, to := slices.Delete(strings.Fields(p), kinds, kinds+1), &old.Operators[k]
-			to.Points = append(to.Points, strings.Join(words, " "))
+		require.NoError(t, old.Validate())
+		for _, name := range []string{"ResNet18", "ConvNeXt32", "ViTTiny32"} {
+			made, err := NewDevicePredictor(old).Predict(zoo(t, name), "", 16)
+			require.NoError(t, err)
+			recent, err := NewDevicePredictor(d).Predict(zoo(t, name), "", 16)
+			require.NoError(t, err)
+			require.InEpsilon(t, recent.Step, made.Step, 0.15, "%s of %s", name, version)
+			require.LessOrEqual(t, made.Unknown, recent.Unknown+1e-9, "%s of %s", name, version)
 		}
 	}
-	require.NoError(t, old.Validate())
-	for _, name := range []string{"ResNet18", "ConvNeXt32", "ViTTiny32"} {
-		made, err := NewDevicePredictor(old).Predict(zoo(t, name), "", 16)
-		require.NoError(t, err)
-		recent, err := NewDevicePredictor(d).Predict(zoo(t, name), "", 16)
-		require.NoError(t, err)
-		require.InEpsilon(t, recent.Step, made.Step, 0.15, name)
-		require.LessOrEqual(t, made.Unknown, recent.Unknown+1e-9, name)
+	d.Format = pointFormat + 1
+	require.ErrorContains(t, d.Validate(), "a newer version of graft may have written the profile")
+}
+
+// A call that only reads values before the first weights has no backward pass, and an operator that was not measured
+// takes the times of its stand-in.
+func TestOperatorsWithoutMeasurements(t *testing.T) {
+	d := (lawOf{rand.New(rand.NewPCG(1, 2))}).device(t, 160)
+	f := d.fit()
+	calls, err := Fast.calls(zoo(t, "MLP"), 16)
+	require.NoError(t, err)
+	k := slices.IndexFunc(calls, func(c Call) bool { return strings.HasPrefix(c.Name, "flatten") })
+	require.True(t, strings.HasSuffix(calls[k].Name, withoutGradient), calls[k].Name)
+	times, _ := f.seconds(&calls[k])
+	require.Positive(t, times[forwardTime])
+	require.Zero(t, times[backwardTime])
+
+	c := Call{Name: "gelu", Bytes: 1 << 20, sizes: sizes{1 << 17, 64, 1}}
+	c.sizes[footprint], c.sizes[kinds] = 4096, 12
+	for name, other := range map[string]string{"hardswish": "hardtanh", "movedim": "unflatten", "exp": "mul",
+		"narrow": "chunk", "repeat": "cat"} {
+		require.Empty(t, f.points[name], name)
+		require.NotEmpty(t, f.points[other], other)
+		require.Equal(t, other, f.nearest(name), name)
+		c.Name = name
+		times, at := f.seconds(&c)
+		require.Positive(t, times[backwardTime], name)
+		require.Equal(t, unknownRange, at, name)
 	}
 }
 

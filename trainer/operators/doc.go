@@ -41,5 +41,9 @@
 //
 // The time for sizes that were not measured is the product of a base and a factor. The base is a constant, operations,
 // bytes and weights at rates that are not negative. The factor is interpolated by kriging; see surface. No measured
-// time is used unchanged, because most sizes of a new network were not measured.
+// time is used unchanged, because most sizes of a new network were not measured. An operator that no measured network
+// has takes the times of another operator of about the same work; see standIns.
+//
+// Each measured network is also predicted from the others, which estimates the errors for new networks and determines
+// the weights of sizes; see Device.LeaveOut and weightsOf.
 package operators

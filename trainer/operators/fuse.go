@@ -2,6 +2,7 @@ package operators
 
 import (
 	"math"
+	"strings"
 
 	"graft/model"
 	"graft/torch"
@@ -46,7 +47,7 @@ func (l *lister) fuse(calls []Call) {
 		if !fast || len(o.in[0]) != 4 {
 			continue
 		}
-		if _, is := o.layer.(model.Flatten); is && pixels(o.in[0]) == 1 {
+		if _, is := o.layer.(model.Flatten); is && (pixels(o.in[0]) == 1 || o.in[0][1] == 1) {
 			continue // a view, as in other layouts
 		}
 		calls[k].Name += channelsLast + l.before(o)
@@ -142,8 +143,9 @@ func footprintOf(calls []Call) int {
 
 // nodeSizes returns the sizes of an operator. Convolutions have the number of places in the result, the channels of a
 // group, and of the result, the area of the kernel, the number of groups, the stride and the number of examples. Linear
-// layers have rows, inputs and outputs. Other operators have the values that they read, the channels of the result, and
-// the values that they read for each value of the result.
+// layers have rows, inputs and outputs. Attention has the heads of all examples, the queries and the keys of a head,
+// the sizes of a query and of a value, and the number of heads. Other operators have the values that they read, the
+// channels of the result, the values that they read for each value of the result, and the pixels of the images.
 func nodeSizes(name string, in, out [][]int) sizes {
 	result := int(values(out))
 	if len(in) == 0 || len(out) == 0 || len(out[0]) == 0 || result == 0 {
@@ -165,11 +167,47 @@ func nodeSizes(name string, in, out [][]int) sizes {
 		return sizes{result / shape[1], w[1], shape[1], area, max(1, in[0][1]/max(1, w[1])), stride, shape[0]}
 	case name == "linear" && weighted:
 		return sizes{result / max(1, in[1][0]), in[1][1], in[1][0]}
+	case name == attending && len(in) > 2 && len(in[0]) > 2 && len(in[1]) == len(in[0]) && len(in[2]) == len(in[0]):
+		return attentionSizes(in[0], in[1], in[2])
 	}
 	channels := shape[len(shape)-1]
 	if len(shape) == 4 {
 		channels = shape[1]
 	}
 	read := int(values(in[:1]))
-	return sizes{read, channels, max(1, read/result)}
+	return sizes{read, channels, max(1, read/result), pixels(in[0])}
+}
+
+// pixelSize is the index of the pixels of images in the sizes of operators other than convolutions, linear layers and
+// attention.
+const pixelSize = 3
+
+// pixelled reports whether a call has the pixels of images among its sizes since format 1 of points.
+func (c *Call) pixelled() bool {
+	return !strings.HasPrefix(c.Name, "conv") && !strings.HasPrefix(c.Name, "linear") && !around(base(c.Name))
+}
+
+// Indices in the sizes of attention.
+const (
+	valueSize = 4
+	headsSize = 5
+)
+
+// attentionSizes returns the sizes of attention with queries, keys and values.
+func attentionSizes(q, k, v []int) sizes {
+	last := len(q) - 1
+	queries, size := q[last-1], q[last]
+	heads := 1
+	if last > 2 {
+		heads = q[last-2]
+	}
+	return sizes{int(values([][]int{q})) / max(1, queries*size), queries, k[last-1], size, v[last], heads}
+}
+
+// olderAttention returns the sizes of attention as earlier versions of graft measured it: the values of the queries,
+// the heads, and the size of a query over the size of a value.
+func (s sizes) olderAttention() sizes {
+	older := sizes{s[0] * s[1] * s[3], s[headsSize], max(1, s[3]/max(1, s[valueSize]))}
+	older[footprint], older[kinds] = s[footprint], s[kinds]
+	return older
 }

@@ -1,7 +1,6 @@
 package operators
 
 import (
-	"slices"
 	"strings"
 
 	"graft/model/graph"
@@ -9,7 +8,7 @@ import (
 
 // graph lists the operators of a graph.
 func (l *lister) graph() error {
-	g := withRows(l.network.Graph, l.rows)
+	g := l.network.Graph.At(l.rows, nil)
 	all, err := g.Sizes()
 	if err != nil {
 		return err
@@ -18,7 +17,8 @@ func (l *lister) graph() error {
 	for k := range g.Nodes {
 		if n := &g.Nodes[k]; !n.Sizes() {
 			c := l.node(n, all)
-			c.from, c.length, c.leads = l.next+k, 1, leads(n, l.flows)
+			c.from, c.length = l.next+k, 1
+			c.leads, c.still = leads(n, l.flows)
 			if l.permutes(n) && l.path != Program && !strings.HasPrefix(c.Name, attending) {
 				c.Name += ofPermuted
 			}
@@ -36,20 +36,35 @@ const (
 	attending  = "scaled_dot_product_attention"
 )
 
-// permutes reports whether a node reads a permuted tensor. It marks the results of nodes that permute dimensions.
+// permutes reports whether a node reads a permuted tensor. It marks the results with permuted dimensions.
 func (l *lister) permutes(n *graph.Node) (reads bool) {
+	first, count := false, 0
 	n.Reads(func(v any) {
-		of, is := v.(graph.Value)
-		reads = reads || is && l.permuted[of]
+		if of, is := v.(graph.Value); is {
+			first, reads = first || count == 0 && l.permuted[of], reads || l.permuted[of]
+			count++
+		}
 	})
 	name, _, _ := strings.Cut(n.Operator, ".")
+	permuted := first && keepsOrder[name]
 	if name == "permute" || name == "transpose" || name == "t" {
-		for _, v := range n.Results {
-			l.permuted[v] = !reads // a second permutation usually restores the order
-		}
+		permuted = !reads // a second permutation usually restores the order
+	}
+	for _, v := range n.Results {
+		l.permuted[v] = permuted
 	}
 	return reads
 }
+
+// keepsOrder are operators on single values. Their results have the order of their first operand in memory
+// (TensorIterator, PyTorch documentation of memory formats).
+var keepsOrder = func() map[string]bool {
+	set := map[string]bool{}
+	for name := range strings.FieldsSeq(elementwise) {
+		set[name] = true
+	}
+	return set
+}()
 
 // node returns the call of a node.
 func (l *lister) node(n *graph.Node, all *graph.Sizes) Call {
@@ -87,31 +102,9 @@ func (l *lister) operands(n *graph.Node, all *graph.Sizes) (in, out [][]int) {
 	return l.shapes[:read], l.shapes[read:]
 }
 
-// withRows returns a copy of a graph for another batch size.
-func withRows(g *graph.Graph, rows int) *graph.Graph {
-	sized := *g
-	if len(g.Input.Shape) == 0 {
-		return &sized
-	}
-	name := g.Input.Shape[0].Name
-	sized.Input.Shape = slices.Clone(g.Input.Shape)
-	sized.Input.Shape[0].N = rows
-	sized.MoreInputs = slices.Clone(g.MoreInputs)
-	for k := range sized.MoreInputs {
-		shape := slices.Clone(sized.MoreInputs[k].Shape)
-		for j := range shape {
-			if name != "" && shape[j].Name == name {
-				shape[j].N = rows
-			}
-		}
-		sized.MoreInputs[k].Shape = shape
-	}
-	return &sized
-}
-
-// leads reports whether a node has weights and reads only values without a gradient. It marks the node's results that
-// have a gradient.
-func leads(n *graph.Node, flows map[graph.Value]bool) bool {
+// leads reports whether a node has weights and reads only values without a gradient, and whether it has no gradient at
+// all. It marks the node's results that have a gradient.
+func leads(n *graph.Node, flows map[graph.Value]bool) (first, still bool) {
 	weighted, after := false, false
 	n.Reads(func(v any) {
 		switch v := v.(type) {
@@ -126,7 +119,7 @@ func leads(n *graph.Node, flows map[graph.Value]bool) bool {
 			flows[v] = true
 		}
 	}
-	return weighted && !after
+	return weighted && !after, !weighted && !after
 }
 
 // unfused is the name of attention that PyTorch computes by separate operators.

@@ -67,8 +67,11 @@ func (l *lister) all() (err error) {
 	}
 	l.calls[losingCall] = l.around(losing, l.output[1:])
 	for k := range l.calls {
-		if c := &l.calls[k]; c.leads {
+		switch c := &l.calls[k]; {
+		case c.leads:
 			c.Name += ofInput
+		case c.still:
+			c.Name += withoutGradient
 		}
 	}
 	size, different := footprintOf(l.calls), l.kinds()

@@ -178,7 +178,7 @@ const (
 
 // Device returns the measured times.
 func (r *Recorder) Device() *Device {
-	d, at := &Device{Path: r.path, Networks: len(r.networks)}, map[string]int{}
+	d, at := &Device{Path: r.path, Format: pointFormat, Networks: len(r.networks)}, map[string]int{}
 	for _, key := range r.order {
 		k, known := at[key.name]
 		if !known {

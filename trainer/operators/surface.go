@@ -17,7 +17,9 @@ type surface struct {
 	points      []point
 	weights     [][pointTimes]float64 // of the points, by time
 	ways        [pointTimes]way       // by time
+	variances   [pointTimes]float64   // of the factors, by time
 	least, most [baseRates]float64    // least and most amounts that were measured
+	noise       float64               // relative error of a measured time
 	// The dimensions in which points differ, and their coordinates, point by point. The other coordinates are equal.
 	varying     []int
 	coordinates []float64
@@ -33,46 +35,9 @@ type way struct {
 // kernel.
 const baseRates = 4
 
-// dimensions is the number of coordinates of a point.
-const dimensions = len(sizes{}) + 4
-
-// Coordinates after the sizes and the blocks of channels.
-const (
-	fewness  = dimensions - 2 // whether a convolution has few examples
-	relation = dimensions - 1 // whether another operator was measured
-)
-
-// Indices in the sizes of a convolution.
-const (
-	areaSize   = 3
-	strideSize = 5
-	rowsSize   = 6
-)
-
-type point [dimensions]float64
-
 const (
 	// fewestPoints is the number of measurements below which an operator has no base of its own.
 	fewestPoints = 6
-	// reach is the distance in logarithms of sizes at which factors begin to differ.
-	reach = 4
-	// stepOfBlock is the distance between numbers of channels that are multiples of 16, of 8, of 4, and others. Kernels
-	// for vector instructions process such blocks, and take up to several times as long for other numbers.
-	// The kernels of norms differ more.
-	stepOfBlock, stepOfNormBlock = 0.3, 0.65
-	// stepOfStride is the distance between strides whose logarithms differ by 1.
-	stepOfStride = 2
-	// On one thread, LibTorch computes convolutions of one tap by another kernel if a batch has fewer examples than
-	// fewRows (ConvParams::use_mkldnn, ATen/native/Convolution.cpp).
-	fewRows   = 16
-	stepOfFew = 2
-	// stepOfRelated is the distance to the measurements of a related operator.
-	stepOfRelated = 0.8
-	// Weights of logarithms, relative to the weights of other sizes. All steps and weights were chosen by the errors of
-	// convolutions, norms and linear layers that were left out of the fit in turn.
-	weightOfFootprint, weightOfKinds, weightOfArea, weightOfRows = 0.5, 3, 2, 0.5
-	// noise is the relative error of a measured time.
-	noise = 0.1
 	// leastVariance keeps the factors of operators without variation defined.
 	leastVariance = 0.01
 	// leastSeconds keeps logarithms finite.
@@ -82,17 +47,16 @@ const (
 // newSurface fits a surface to the measurements of an operator. If there are few, the base has the given rates. The
 // factors of a related operator, such as a norm without the pool after it, count as measurements at a distance.
 func newSurface(own, related []measured, rates [pointTimes][baseRates]float64) *surface {
-	s := &surface{least: amountsOf(&own[0].call), most: amountsOf(&own[0].call)}
+	s := &surface{least: amountsOf(&own[0].call), most: amountsOf(&own[0].call),
+		noise: weightsOf[familyOf(own[0].call.Name)].noise}
 	for k := range own {
-		s.points = append(s.points, pointOf(own[k].call.Name, own[k].call.sizes))
+		s.points = append(s.points, pointOf(own[k].call.Name, own[k].call.sizes, false))
 		for i, v := range amountsOf(&own[k].call) {
 			s.least[i], s.most[i] = min(s.least[i], v), max(s.most[i], v)
 		}
 	}
 	for k := range related {
-		p := pointOf(own[0].call.Name, related[k].call.sizes)
-		p[relation] = stepOfRelated
-		s.points = append(s.points, p)
+		s.points = append(s.points, pointOf(own[0].call.Name, related[k].call.sizes, true))
 	}
 	s.weights = make([][pointTimes]float64, len(s.points))
 	for back := range s.ways {
@@ -106,7 +70,7 @@ func newSurface(own, related []measured, rates [pointTimes][baseRates]float64) *
 }
 
 // wayOf fits a time of an operator. It returns the logarithms of the factors of the measurements, relative to the
-// median.
+// median. Measurements without this time have the median factor.
 func wayOf(all []measured, back int, rates [baseRates]float64) (w way, factors []float64) {
 	if len(all) == 0 {
 		return w, nil
@@ -115,12 +79,20 @@ func wayOf(all []measured, back int, rates [baseRates]float64) (w way, factors [
 		w.rates = baseOf(all, back)
 	}
 	factors = make([]float64, len(all))
+	var known []float64
 	for k := range all {
-		factors[k] = math.Log(max(all[k].times[back], leastSeconds) / w.base(amountsOf(&all[k].call)))
+		if all[k].times[back] > 0 {
+			factors[k] = math.Log(max(all[k].times[back], leastSeconds) / w.base(amountsOf(&all[k].call)))
+			known = append(known, factors[k])
+		}
 	}
-	w.factor = stat.Median(factors)
+	if len(known) > 0 {
+		w.factor = stat.Median(known)
+	}
 	for k := range factors {
-		factors[k] -= w.factor
+		if all[k].times[back] > 0 {
+			factors[k] -= w.factor
+		}
 	}
 	return w, factors
 }
@@ -137,52 +109,6 @@ func (s *surface) vary() {
 			s.coordinates = append(s.coordinates, s.points[k][d])
 		}
 	}
-}
-
-// pointOf returns the coordinates of sizes.
-func pointOf(name string, s sizes) (p point) {
-	for k, n := range s {
-		p[k] = math.Log(float64(max(n, 1))) / reach
-	}
-	step := stepOfBlock
-	if strings.HasPrefix(name, norming) {
-		step = stepOfNormBlock
-	}
-	for k, n := range blockedSizes(name, s) {
-		p[len(s)+k] = step * blockOf(n)
-	}
-	p[footprint] *= weightOfFootprint
-	p[kinds] *= weightOfKinds
-	if strings.HasPrefix(name, "conv") {
-		p[strideSize] *= reach * stepOfStride
-		p[areaSize] *= weightOfArea
-		p[rowsSize] *= weightOfRows
-		if s[areaSize] == 1 && s[strideSize] == 1 && s[rowsSize] < fewRows {
-			p[fewness] = stepOfFew
-		}
-	}
-	return p
-}
-
-// blockedSizes returns the channels on whose divisibility the time depends.
-func blockedSizes(name string, s sizes) [2]int {
-	switch {
-	case strings.HasPrefix(name, "conv"):
-		return [2]int{s[1], s[2]}
-	case strings.HasPrefix(name, norming):
-		return [2]int{s[1], 0}
-	}
-	return [2]int{}
-}
-
-// blockOf is 0 for multiples of 16, 1 for other multiples of 8, 2 for other multiples of 4, and 3 for other numbers.
-func blockOf(n int) float64 {
-	for k, block := range []int{16, 8, 4} {
-		if n%block == 0 {
-			return float64(k)
-		}
-	}
-	return 3
 }
 
 // amountsOf returns what the rates of a base are multiplied by. Convolutions and linear layers have weights, which
@@ -206,10 +132,10 @@ const norming = "batch_norm"
 // fit computes the weights of the points from their factors.
 func (s *surface) fit(factors []float64, back int) {
 	_, deviation := stat.Population(factors)
-	variance := max(deviation*deviation, leastVariance)
-	solve(s.covariances(variance), factors)
+	s.variances[back] = max(deviation*deviation, leastVariance)
+	stat.NewCholesky(s.covariances(s.variances[back])).Solve(factors)
 	for k, f := range factors {
-		s.weights[k][back] = variance * f
+		s.weights[k][back] = s.variances[back] * f
 	}
 }
 
@@ -221,7 +147,7 @@ func (s *surface) covariances(variance float64) [][]float64 {
 		for j := range rows[k] {
 			rows[k][j] = variance * similar(&s.points[k], &s.points[j])
 		}
-		rows[k][k] += noise * noise
+		rows[k][k] += s.noise * s.noise
 	}
 	return rows
 }
@@ -263,36 +189,6 @@ func decay(r float64) float64 {
 	return decays[k] * (1 - t*(1-t*(1./2-t*(1./6-t*(1./24-t*(1./120))))))
 }
 
-// solve solves a symmetric positive definite system in place, by Cholesky's decomposition. The matrix is its lower
-// half.
-func solve(a [][]float64, x []float64) {
-	for k := range a {
-		for j := range a[k] {
-			sum := a[k][j]
-			for i := range j {
-				sum -= a[k][i] * a[j][i]
-			}
-			if j == k {
-				a[k][k] = math.Sqrt(sum)
-			} else {
-				a[k][j] = sum / a[j][j]
-			}
-		}
-	}
-	for k := range x {
-		for i := range k {
-			x[k] -= a[k][i] * x[i]
-		}
-		x[k] /= a[k][k]
-	}
-	for k := len(x) - 1; k >= 0; k-- {
-		for i := k + 1; i < len(x); i++ {
-			x[k] -= a[i][k] * x[i]
-		}
-		x[k] /= a[k][k]
-	}
-}
-
 // base is the time at the fitted rates.
 func (w *way) base(amounts [baseRates]float64) float64 {
 	sum := 0.0
@@ -304,7 +200,7 @@ func (w *way) base(amounts [baseRates]float64) float64 {
 
 // seconds returns the times of a call.
 func (s *surface) seconds(c *Call) (times [pointTimes]float64) {
-	sums, amounts := s.factors(pointOf(c.Name, c.sizes)), amountsOf(c)
+	sums, amounts := s.factors(pointOf(c.Name, c.sizes, false)), amountsOf(c)
 	for back := range times {
 		w := &s.ways[back]
 		times[back] = w.base(amounts) * math.Exp(w.factor+sums[back])

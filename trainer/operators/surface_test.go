@@ -35,7 +35,7 @@ func TestFactorsAreSumsOverPoints(t *testing.T) {
 	}
 	s := newSurface(all, nil, [pointTimes][baseRates]float64{})
 	for _, c := range []sizes{all[3].call.sizes, {100, 7, 48, 9, 1, 1, 64, 128}, {100, 8, 16, 1, 2, 2, 5, 128}} {
-		at, want := pointOf("conv2d", c), [pointTimes]float64{}
+		at, want := pointOf("conv2d", c, false), [pointTimes]float64{}
 		for k := range s.points {
 			squared := 0.0
 			for d := range at {

@@ -95,6 +95,7 @@ func (l *lister) add(c Call, layer model.Layer, shapes [][]int, out []int, in ..
 		}
 		flows = flows || v.flows
 	}
+	c.still = !flows && !c.leads
 	l.calls = append(l.calls, c)
 	l.layers = append(l.layers, listed{layer: layer, makes: len(l.readers), in: shapes, out: out})
 	if first := &l.readers[in[0].made]; first.layer == 0 {

@@ -49,8 +49,8 @@ type writer struct {
 }
 
 // operatorsOf are the operators of layers without weights.
-var operatorsOf = map[torch.Activation]string{torch.ReLU: "relu.default", torch.ReLU6: "relu6.default",
-	torch.GELU: "gelu.default", torch.SiLU: "silu.default", torch.Tanh: "tanh.default"}
+var operatorsOf = map[torch.Activation]string{torch.ReLU: "relu.default", torch.GELU: "gelu.default",
+	torch.SiLU: "silu.default", torch.Tanh: "tanh.default"}
 
 // Layer writes a layer.
 func (w *writer) Layer(_ model.Place, leaf *model.Leaf, x graph.Value) (y graph.Value, err error) {
@@ -80,6 +80,9 @@ func (w *writer) layer(layer model.Layer, x graph.Value) (graph.Value, error) {
 			w.Parameter("weight", "ones", l.Features), "bias", w.Parameter("bias", "zeros", l.Features), "eps",
 			l.Eps), nil
 	case model.Activation:
+		if l.Kind == torch.ReLU6 {
+			return w.Call("hardtanh.default", "self", x, "min_val", 0., "max_val", 6.), nil
+		}
 		return w.Call(operatorsOf[l.Kind], "self", x), nil
 	case model.AvgPool2d:
 		return w.Call("avg_pool2d.default", "self", x, "kernel_size", ints(l.Kernel), "stride", ints(l.Stride)), nil
@@ -133,6 +136,9 @@ func languageModel(d *drawer) (Probe, error) {
 	c := transformer.Config{Vocabulary: d.size(32, 2048), Context: d.size(16, 160), Width: width, Heads: heads,
 		Depth: 1 + d.IntN(3), Hidden: d.channels(width, 5*width), Stacked: d.chance(0.5), NoBias: d.chance(0.3),
 		Untied: d.chance(0.5)}
+	if heads > 1 && d.chance(0.3) {
+		c.Groups = heads / 2
+	}
 	switch d.IntN(3) {
 	case 0:
 		c.Norm, c.Positions, c.MLP, c.NoBias = transformer.RMSNorm, transformer.RotaryHalves, transformer.SwiGLU, true
@@ -146,6 +152,9 @@ func languageModel(d *drawer) (Probe, error) {
 	n, err := model.FromGraph(g)
 	if err == nil && c.Vocabulary%widenedEvery == 0 {
 		err = widenQueries(n)
+	}
+	if err == nil && d.chance(0.5) {
+		err = rewrite(n.Graph)
 	}
 	return Probe{n, d.size(1, 48)}, err
 }
@@ -169,15 +178,46 @@ func widenQueries(n *model.Network) error {
 	return nil
 }
 
+// rewrite replaces operators that move values by the ones that other programs use: view, reshape and split.
+func rewrite(g *graph.Graph) error {
+	sizes, err := g.Sizes()
+	if err != nil {
+		return err
+	}
+	for k := range g.Nodes {
+		n := &g.Nodes[k]
+		out, of := sizes.Of(n.Results[0]), graph.Arg{Name: "self", Value: n.Arg("self")}
+		switch n.Operator {
+		case "unflatten.int":
+			n.Operator, n.Args = "view.default", []graph.Arg{of, {Name: "size", Value: ofAnyBatch(out)}}
+		case "flatten.using_ints":
+			n.Operator, n.Args = "reshape.default", []graph.Arg{of, {Name: "shape", Value: ofAnyBatch(out)}}
+		case "chunk.default":
+			n.Operator, n.Args = "split.Tensor", []graph.Arg{of, {Name: "split_size", Value: int64(out[len(out)-1])},
+				{Name: "dim", Value: int64(-1)}}
+		}
+	}
+	return nil
+}
+
+// ofAnyBatch returns a shape whose first size, the batch, is inferred.
+func ofAnyBatch(shape []int) []any {
+	list := []any{int64(-1)}
+	for _, size := range shape[1:] {
+		list = append(list, int64(size))
+	}
+	return list
+}
+
 // excited draws a network with separable convolutions whose channels are weighted by the mean of the image, as in Tan
 // and Le (EfficientNet, 2019).
 func excited(d *drawer) (Probe, error) {
-	side := pick(d, 16, 32, 32, 64)
+	side, most := pick(d, 4, 8, 16, 32, 32, 64), pick(d, 128, 320)
 	e := vision.EfficientNet{Stride: pick(d, 1, 2), Stem: d.channels(8, 48), Last: d.channels(32, 512), Drop: 0.2,
 		Path: pick(d, 0, 0.2)}
 	for range 1 + d.IntN(3) {
 		e.Stages = append(e.Stages, vision.Stage{Expand: pick(d, 1, 4, 6), Kernel: pick(d, 3, 5), Stride: pick(d, 1, 2),
-			Channels: d.channels(8, 128), Blocks: 1 + d.IntN(2)})
+			Channels: d.channels(8, most), Blocks: 1 + d.IntN(2)})
 	}
 	g, err := e.Graph([]int{pick(d, 1, 3), side, side}, d.size(2, 100))
 	if err != nil {
@@ -188,9 +228,13 @@ func excited(d *drawer) (Probe, error) {
 
 // convNeXt draws a network of depthwise convolutions with large kernels, layer norms and feed-forward layers.
 func convNeXt(d *drawer) (Probe, error) {
-	side, c := pick(d, 16, 32, 32, 64), vision.ConvNeXt{Patch: pick(d, 1, 2, 2, 4)}
-	for range 1 + d.IntN(3) {
-		c.Widths, c.Depths = append(c.Widths, d.channels(8, 192)), append(c.Depths, 1+d.IntN(2))
+	side, c := pick(d, 8, 16, 32, 32, 64), vision.ConvNeXt{Patch: pick(d, 1, 2, 2, 4)}
+	stages := 1 + d.IntN(3)
+	for side/c.Patch>>(stages-1) == 0 { // each stage after the first halves the image
+		stages--
+	}
+	for range stages {
+		c.Widths, c.Depths = append(c.Widths, d.channels(8, 384)), append(c.Depths, 1+d.IntN(2))
 	}
 	g, err := c.Graph([]int{pick(d, 1, 3), side, side}, d.size(2, 100))
 	if err != nil {

@@ -12,6 +12,7 @@ type sketch struct {
 	*drawer
 	root  *model.Container
 	shape model.Shape
+	least int // least channels of a layer; zero leaves the choice to the family
 	most  int // most channels of a layer
 }
 
@@ -21,11 +22,15 @@ func tree(family func(*sketch)) func(*drawer) (Probe, error) {
 }
 
 func drawTree(d *drawer, family func(*sketch)) Probe {
-	side, most, rows := pick(d, 8, 16, 28, 32, 32, 48), d.size(8, 1024), d.size(4, 256)
-	if d.chance(0.25) { // a step of less than a millisecond
+	side, least, most, rows := pick(d, 8, 16, 28, 32, 32, 48), 0, d.size(8, 1024), d.size(4, 256)
+	switch {
+	case d.chance(0.25): // a step of less than a millisecond
 		side, most, rows = pick(d, 8, 16, 28), d.size(4, 32), d.size(2, 64)
+	case d.chance(0.3): // the last stages of a larger network
+		side, most, rows = pick(d, 1, 2, 2, 4, 4, 7), d.size(128, 1536), d.size(2, 64)
+		least = most / 4
 	}
-	s := &sketch{drawer: d, root: &model.Container{Class: "Probe"}, most: most}
+	s := &sketch{drawer: d, root: &model.Container{Class: "Probe"}, least: least, most: most}
 	s.shape = model.Shape{pick(d, 1, 3, 3), side, side}
 	n := &model.Network{Root: s.root, Input: s.shape}
 	family(s)
@@ -36,8 +41,9 @@ func drawTree(d *drawer, family func(*sketch)) Probe {
 func (s *sketch) width(least int) int {
 	most := s.most
 	if len(s.shape) == 3 {
-		most = min(most, 512, max(32, 4096/s.shape[1]))
+		most = min(most, max(32, 4096/s.shape[1]))
 	}
+	least = max(least, min(s.least, most))
 	return s.channels(least, max(least, most))
 }
 
@@ -68,10 +74,10 @@ func (s *sketch) activation() model.Layer {
 		torch.ReLU6, torch.Tanh))
 }
 
-// kernel draws the size of a kernel that is not larger than the image.
+// kernel draws the size of a kernel that is at most one pixel larger than the image.
 func (s *sketch) kernel(of ...int) int {
 	n := pick(s.drawer, of...)
-	for n > s.shape[1] && n > 1 {
+	for n > s.shape[1]+1 && n > 1 {
 		n -= 2
 	}
 	return max(n, 1)
@@ -137,7 +143,7 @@ func residual(s *sketch) {
 	for stage := range 1 + s.IntN(3) {
 		out := width
 		if stage > 0 {
-			out = min(512, 2*width)
+			out = min(max(512, width), 2*width)
 		}
 		for block := range 1 + s.IntN(2) {
 			stride := 1
