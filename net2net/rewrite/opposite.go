@@ -31,7 +31,7 @@ func (d *deepening) opposite(writer string) error {
 		return fmt.Errorf("%s may drop only one unit of a pair in %s, so the outputs of the pair would not cancel; "+
 			"use form = \"residual\"", name, writer)
 	}
-	w := &widening{Axes: d.Axes, axis: axis, to: axis.Size}
+	w := newWidening(d.Axes, axis, axis.Size)
 	for k := range axis.Size {
 		w.from, w.share = append(w.from, k/2), append(w.share, float64(1-k%2*2))
 	}
@@ -86,7 +86,7 @@ func (d *deepening) paired(t *axes.Term) *axes.Term {
 
 // repeatable reports whether copies may widen an axis that belongs only to the block.
 func (d *deepening) repeatable(t *axes.Term) bool {
-	w := &widening{Axes: d.Axes, axis: t, to: 2 * t.Size, plan: keep(d.Graph), splits: map[place]bool{}}
+	w := newWidening(d.Axes, t, 2*t.Size)
 	if t.Kind != axes.Axis || w.possible() != nil || w.scores || w.normed() {
 		return false
 	}

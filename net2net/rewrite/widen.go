@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"graft/model/graph"
+	"graft/torch/weights"
 	"graft/tracing/axes"
 )
 
@@ -18,7 +19,7 @@ type Options struct {
 	// equal.
 	Spread float64
 	// Partition gives each weight of a layer that sums over the axis to one copy, instead of shares to all copies. Axes
-	// inside of attention scores have no such layer; they get shares.
+	// inside of attention scores have no such layer; they get shares, and so does a layer that computes its weight.
 	Partition bool
 	Seed      uint64    // seed of shares and padding
 	Shares    []float64 // share of each place on the axis; nil draws the shares
@@ -33,8 +34,8 @@ type Options struct {
 // change, Widen returns an error.
 func Widen(a *axes.Axes, axis *axes.Term, to int, o Options) (*Plan, error) {
 	axis = axis.Find()
-	w := &widening{Axes: a, axis: axis, to: to, Options: o, plan: keep(a.Graph), splits: map[place]bool{}}
-	w.plan.Seed = o.Seed
+	w := newWidening(a, axis, to)
+	w.Options, w.plan.Seed = o, o.Seed
 	if err := w.possible(); err != nil {
 		return nil, err
 	}
@@ -64,8 +65,32 @@ type widening struct {
 	plan   *Plan
 	splits map[place]bool // dimensions that the network sums over
 	scores bool           // products of two values sum over the axis, as in scores of attention
-	from   []int          // old place of each new place
+	// degree is 1 for the tensors that scale the factors of scores, and 2 for tensors with shares if their layer
+	// computes its weight from them; see degrees
+	degree map[string]int
+	makers map[graph.Value]int // node that computes a value
+	from   []int               // old place of each new place
 	share  []float64
+}
+
+func newWidening(a *axes.Axes, axis *axes.Term, to int) *widening {
+	w := &widening{Axes: a, axis: axis, to: to, plan: keep(a.Graph), splits: map[place]bool{},
+		degree: map[string]int{}, makers: map[graph.Value]int{}}
+	for k := range a.Graph.Nodes {
+		for _, v := range a.Graph.Nodes[k].Results {
+			w.makers[v] = k
+		}
+	}
+	return w
+}
+
+// maker returns the node that computes a value; nil for an input of the network.
+func (w *widening) maker(v graph.Value) *graph.Node {
+	k, ok := w.makers[v]
+	if !ok {
+		return nil
+	}
+	return &w.Graph.Nodes[k]
 }
 
 // possible finds the sums of the network over the axis.
@@ -78,6 +103,7 @@ func (w *widening) possible() error {
 	case w.to <= w.axis.Size:
 		return fmt.Errorf("widen: the size of the axis is already %d; use a larger size", w.axis.Size)
 	}
+	var computed []axes.Use // sums of products of two computed values
 	for _, u := range w.Uses {
 		if !u.Term.Has(w.axis) {
 			continue
@@ -87,58 +113,75 @@ func (w *widening) possible() error {
 			return fmt.Errorf("widen: the axis is the number of rows of an embedding; " +
 				"more rows would change the network's function")
 		case axes.Contracts:
-			if err := w.contraction(u); err != nil {
+			found, err := w.contraction(u)
+			if err != nil {
 				return err
 			}
+			if !found {
+				computed = append(computed, u)
+			}
 		}
 	}
-	if w.scores && len(w.splits) > 0 {
-		return fmt.Errorf("widen: attention scores and a layer both sum over the axis; only one of them may do so")
-	}
-	if !w.scores && len(w.splits) == 0 {
+	switch {
+	case len(computed) == 0 && len(w.splits) == 0:
 		return fmt.Errorf("widen: no layer of the network sums over the axis, so copies would change the network's " +
 			"function")
+	case len(computed) == 0:
+		return w.onlySplit()
+	case w.normed():
+		return fmt.Errorf("widen: %s in %q sums products of two computed values over the axis, and a normalisation "+
+			"also runs over it, so no tensor can take the shares of copies; choose another axis",
+			w.Graph.Nodes[computed[0].Node].Operator, w.Graph.Nodes[computed[0].Node].Module)
 	}
-	return w.onlySplit()
+	return w.divide(computed)
 }
 
-// contraction finds the operand of a sum that can take shares.
-func (w *widening) contraction(u axes.Use) error {
-	for _, operand := range []any{u.Right, u.Left} {
-		name, ok := w.tensorOf(operand)
-		if !ok {
-			continue
-		}
-		dim, err := w.summed(name, u)
-		if err != nil {
-			return err
-		}
-		w.splits[place{name, dim}] = true
-		return nil
+// contraction finds the tensor that takes the shares of a sum. It returns false if both operands are computed.
+func (w *widening) contraction(u axes.Use) (found bool, err error) {
+	name, ok := w.divided(u)
+	if !ok {
+		return false, nil
 	}
-	w.scores = true
-	return nil
+	dim, err := w.summed(name, u)
+	if err != nil {
+		return false, err
+	}
+	w.splits[place{name, dim}] = true
+	return true, nil
 }
 
-// tensorOf returns the parameter that an operand is, or is a view of.
-func (w *widening) tensorOf(operand any) (string, bool) {
+// divided returns the tensor that takes the shares of a sum, if an operand is a tensor.
+func (w *widening) divided(u axes.Use) (name string, ok bool) {
+	if name, ok = w.tensorOf(u.Right); !ok {
+		name, ok = w.tensorOf(u.Left)
+	}
+	return name, ok
+}
+
+// tensorOf returns the tensor that an operand is, or is a view of. It is not ok for a tensor whose values cannot be
+// scaled.
+func (w *widening) tensorOf(operand any) (name string, ok bool) {
 	switch v := operand.(type) {
 	case graph.Weight:
-		t := w.Graph.Tensor(string(v))
-		if t.Tied != "" {
-			return t.Tied, t.Role == graph.Parameter
-		}
-		return t.Name, t.Role == graph.Parameter
+		t := w.tensor(v)
+		return t.Name, t.Role != graph.Constant && slices.Contains(floats, t.DType)
 	case graph.Value:
-		for k := range w.Graph.Nodes {
-			n := &w.Graph.Nodes[k]
-			op, _, _ := strings.Cut(n.Operator, ".")
-			if slices.Contains(n.Results, v) && len(n.Args) > 0 && slices.Contains(views, op) {
-				return w.tensorOf(n.Args[0].Value)
-			}
+		if n := w.maker(v); n != nil && len(n.Args) > 0 && slices.Contains(views, op(n)) {
+			return w.tensorOf(n.Args[0].Value)
 		}
 	}
 	return "", false
+}
+
+var floats = []weights.DType{weights.Float64, weights.Float32, weights.Float16, weights.BFloat16}
+
+// tensor returns a tensor of the graph, or the one that it is tied to.
+func (w *widening) tensor(name graph.Weight) *graph.Tensor {
+	t := w.Graph.Tensor(string(name))
+	if t.Tied != "" {
+		t = w.Graph.Tensor(t.Tied)
+	}
+	return t
 }
 
 // views are operators that move values without changing them.
@@ -186,21 +229,19 @@ func (w *widening) onlySplit() error {
 func (w *widening) otherReader(p place) string {
 	sums := map[int]bool{}
 	for _, u := range w.Uses {
-		if name, ok := w.tensorOf(u.Right); u.Kind == axes.Contracts && ok && name == p.tensor && u.Term.Has(w.axis) {
+		if name, ok := w.divided(u); u.Kind == axes.Contracts && ok && name == p.tensor && u.Term.Has(w.axis) {
 			sums[u.Node] = true
 		}
 	}
 	for k := range w.Graph.Nodes {
 		reads := false
-		w.Graph.Nodes[k].Reads(func(v any) {
-			if weight, ok := v.(graph.Weight); ok {
-				name, _ := w.tensorOf(weight)
-				reads = reads || name == p.tensor
-			}
+		n := &w.Graph.Nodes[k]
+		n.Reads(func(v any) {
+			name, _ := w.tensorOf(v)
+			reads = reads || name == p.tensor && w.carries(v)
 		})
-		op, _, _ := strings.Cut(w.Graph.Nodes[k].Operator, ".")
-		if reads && !sums[k] && !slices.Contains(views, op) {
-			return w.Graph.Nodes[k].Operator
+		if reads && !sums[k] && !slices.Contains(views, op(n)) {
+			return n.Operator
 		}
 	}
 	return ""
@@ -233,7 +274,7 @@ func (w *widening) spread() {
 		return
 	}
 	spread := w.Spread
-	if w.Partition && !w.scores {
+	if w.Partition {
 		spread = 0
 	}
 	w.share = shares(w.from, n, spread, rand.New(rand.NewPCG(w.Seed, uint64(n)<<32|uint64(w.to))))
@@ -342,13 +383,12 @@ func (w *widening) copies() {
 			if d.Partition = w.Partition; !w.Partition {
 				d.Share = share
 			}
-		case w.scores && t.Role == graph.Parameter && !w.multiplies(t.Name):
+		case w.degree[t.Name] == 1:
 			roots := make([]float64, len(share))
 			for k := range share {
 				roots[k] = math.Sqrt(share[k])
 			}
 			d.Share, d.Moment = roots, roots
-		case w.scores:
 		default:
 			d.Moment = share
 		}
@@ -369,20 +409,4 @@ func (w *widening) each(visit func(t graph.Tensor, dim int, d Dim, share []float
 			}
 		}
 	}
-}
-
-// multiplies reports whether a tensor is a factor of values, not a layer's weight or bias.
-func (w *widening) multiplies(name string) bool {
-	for k := range w.Graph.Nodes {
-		op, _, _ := strings.Cut(w.Graph.Nodes[k].Operator, ".")
-		if op != "mul" && op != "div" {
-			continue
-		}
-		found := false
-		w.Graph.Nodes[k].Reads(func(v any) { found = found || v == any(graph.Weight(name)) })
-		if found {
-			return true
-		}
-	}
-	return false
 }
