@@ -281,7 +281,9 @@ func proposeGraph(g *graph.Graph) ([]Action, error) {
 	var actions []Action
 	blocks, _ := rewrite.Blocks(read)
 	for _, b := range blocks {
-		actions = append(actions, Action{Kind: "deepen", Target: b.Path})
+		if _, err := rewrite.Deepen(read, b.Path, rewrite.ZeroBranches); err == nil {
+			actions = append(actions, Action{Kind: "deepen", Target: b.Path})
+		}
 	}
 	for _, axis := range read.List() {
 		name := read.Name(axis)

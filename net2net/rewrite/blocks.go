@@ -257,45 +257,71 @@ func (r *blockReader) writers(v graph.Value, b *Branch) error {
 	if n == nil {
 		return fmt.Errorf("a branch is not computed from the residual stream")
 	}
-	tensors := func(names ...string) []string {
-		var found []string
-		for _, name := range names {
-			if w, ok := n.Arg(name).(graph.Weight); ok {
-				found = append(found, string(w))
-			}
-		}
-		return found
-	}
-	x, first := n.Args[0].Value.(graph.Value)
 	switch name := op(n); {
-	case name == "linear" || strings.HasPrefix(name, "conv") || name == "addmm":
-		b.Writers = append(b.Writers, tensors("weight", "bias", "self", "mat2")...)
+	case name == "linear" || strings.HasPrefix(name, "conv"):
+		return r.written(n, b, "weight", "bias")
+	case name == "addmm":
+		return r.written(n, b, "mat2", "self")
 	case slices.Contains([]string{"layer_norm", "rms_norm", "batch_norm", "group_norm", "instance_norm"}, name) &&
 		n.Arg("weight") != nil:
-		b.Writers = append(b.Writers, tensors("weight", "bias")...)
-	case name == "matmul" || name == "mm":
-		if len(tensors("other", "mat2")) == 0 {
-			return fmt.Errorf("a branch ends in a product of two computed values; expected a product with a weight")
-		}
-		b.Writers = append(b.Writers, tensors("other", "mat2")...)
-	case name == "add" && len(tensors("self", "other")) == 1: // a bias
-		b.Writers = append(b.Writers, tensors("self", "other")...)
-		if !first {
-			x, first = n.Arg("other").(graph.Value)
-		}
-		if first {
+		return r.written(n, b, "weight", "bias")
+	case name == "matmul":
+		return r.written(n, b, "other")
+	case name == "mm":
+		return r.written(n, b, "mat2")
+	case name == "add" || name == "mul": // a bias or a factor
+		for _, names := range [][2]string{{"self", "other"}, {"other", "self"}} {
+			x, isValue := n.Arg(names[0]).(graph.Value)
+			_, fixed := n.Arg(names[1]).(graph.Value)
+			if !isValue || fixed {
+				continue
+			}
+			if _, isTensor := n.Arg(names[1]).(graph.Weight); name == "add" && isTensor {
+				if err := r.written(n, b, names[1]); err != nil {
+					return err
+				}
+			} else if name == "add" {
+				break // a number stays
+			}
 			return r.writers(x, b)
 		}
-	case name == "mul" && len(tensors("self", "other")) == 1, name == "div", slices.Contains(keeping, name):
-		if !first {
-			x, first = n.Arg("other").(graph.Value)
-		}
-		if first {
+	case name == "div" || slices.Contains(keeping, name) && !fills(n):
+		x, isValue := n.Args[0].Value.(graph.Value)
+		_, byValue := n.Arg("other").(graph.Value)
+		if isValue && !(name == "div" && byValue) {
 			return r.writers(x, b)
 		}
 	}
-	if len(b.Writers) == 0 {
-		return fmt.Errorf("a branch ends in %s, which has no weight to set to zero", n.Operator)
+	return fmt.Errorf("a branch ends in %s, which has no weight to set to zero", n.Operator)
+}
+
+// written adds the tensors of a layer that ends a branch. All of them must be trained parameters, or views of them,
+// because a copy of the block sets them to zero and then trains them.
+func (r *blockReader) written(n *graph.Node, b *Branch, arguments ...string) error {
+	for _, argument := range arguments {
+		value := n.Arg(argument)
+		if value == nil {
+			continue
+		}
+		name, ok := r.trained(value)
+		if !ok {
+			return fmt.Errorf("a branch ends in %s in %q, whose argument %s is computed or not trained; expected a "+
+				"parameter, which a copy of the block can set to zero and train", n.Operator, n.Module, argument)
+		}
+		b.Writers = append(b.Writers, name)
 	}
 	return nil
+}
+
+// trained returns the parameter that an argument is, or is a view of.
+func (r *blockReader) trained(arg any) (string, bool) {
+	switch v := arg.(type) {
+	case graph.Weight:
+		return string(v), r.Graph.Tensor(string(v)).Role == graph.Parameter
+	case graph.Value:
+		if n := r.producer(v); n != nil && len(n.Args) > 0 && op(n) != "detach" && slices.Contains(views, op(n)) {
+			return r.trained(n.Args[0].Value)
+		}
+	}
+	return "", false
 }

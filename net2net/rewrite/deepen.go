@@ -345,11 +345,16 @@ func (d *deepening) chain() error {
 	if last.Output != d.b.Out {
 		return fmt.Errorf("the block does not end with a normalisation")
 	}
+	for _, at := range d.b.Norms {
+		if err := d.ownNorm(d.Norms[at], at == d.b.Norms[len(d.b.Norms)-1]); err != nil {
+			return err
+		}
+	}
 	e, root := chained(last.Epsilon, len(d.b.Norms)+1)
-	d.epsilon(last.Output, last.Eps, e)
+	d.epsilon(d.Graph.Nodes[last.Node].Results[0], last.Eps, e)
 	for k, at := range d.b.Norms {
 		norm := d.Norms[at]
-		d.epsilon(d.values[norm.Output], norm.Eps, e)
+		d.epsilon(d.values[d.Graph.Nodes[norm.Node].Results[0]], norm.Eps, e)
 		for name, from := range map[string]string{norm.Weight: last.Weight, norm.Bias: last.Bias} {
 			if name != "" {
 				d.affine(name, from, k == len(d.b.Norms)-1, root)
@@ -360,6 +365,46 @@ func (d *deepening) chain() error {
 	d.readers(last)
 	d.plan.Notes = append(d.plan.Notes, "moved the affine part of the norm before the new block to after the block")
 	return nil
+}
+
+// ownNorm checks that the affine part of a norm of the block can change alone: the copy's becomes the identity, and so
+// does the block's last one. Other operators may read the tensors of the block's other norms outside of the block.
+func (d *deepening) ownNorm(norm axes.Norm, last bool) error {
+	node := d.Graph.Nodes[norm.Node]
+	if isComputed(node.Arg("weight")) || isComputed(node.Arg("bias")) {
+		return fmt.Errorf("the weight or bias of the normalisation in %q is computed; expected tensors", node.Module)
+	}
+	var outputs []graph.Value // of norms that may share the tensors
+	for _, at := range d.b.Norms {
+		if other := d.Norms[at]; other.Output == norm.Output || !last {
+			outputs = append(outputs, other.Output)
+		}
+	}
+	for _, name := range []string{norm.Weight, norm.Bias} {
+		if name == "" {
+			continue
+		}
+		if !inside(name, d.b.Path) || d.Graph.Tensor(name).Tied != "" || d.isTied(name) ||
+			d.readElsewhere(name, outputs, last) {
+			return fmt.Errorf("a normalisation of the block shares the tensor %s with other operators, but the new "+
+				"block changes it for this normalisation alone", name)
+		}
+	}
+	return nil
+}
+
+// readElsewhere reports whether an operator reads a tensor and has none of the outputs. Operators outside of the block
+// count only if everywhere is set.
+func (d *deepening) readElsewhere(name string, outputs []graph.Value, everywhere bool) bool {
+	for k := range d.Graph.Nodes {
+		n := &d.Graph.Nodes[k]
+		reads := false
+		n.Reads(func(v any) { reads = reads || v == any(graph.Weight(name)) })
+		if reads && (everywhere || slices.Contains(d.b.Nodes, k)) && !slices.Contains(outputs, n.Results[0]) {
+			return true
+		}
+	}
+	return false
 }
 
 // chained finds the epsilon of norms norms in a row that act like one norm with eps, and the factor of the last weight.
@@ -439,13 +484,20 @@ func (d *deepening) readers(last axes.Norm) {
 		if op(n) != "linear" || !stream[x] || !ok {
 			continue
 		}
-		if m := d.plan.move(d.moved(string(weight))); m != nil && m.Values == "" && m.Fold == nil {
+		if m := d.copyOf(string(weight)); m != nil && m.Values == "" && m.Fold == nil {
 			m.Fold = &Fold{Vector: last.Weight}
 		}
-		bias, ok := n.Arg("bias").(graph.Weight)
-		if m := d.plan.move(d.moved(string(bias))); ok && m != nil && last.Bias != "" && m.Values == "" &&
-			m.Fold == nil {
+		bias, _ := n.Arg("bias").(graph.Weight)
+		if m := d.copyOf(string(bias)); m != nil && last.Bias != "" && m.Values == "" && m.Fold == nil {
 			m.Fold = &Fold{Vector: last.Bias, Matrix: string(weight)}
 		}
 	}
+}
+
+// copyOf returns the move of a tensor's copy; nil if the copy of the block reads the tensor itself.
+func (d *deepening) copyOf(name string) *Move {
+	if d.moved(name) == name {
+		return nil
+	}
+	return d.plan.move(d.moved(name))
 }

@@ -3,6 +3,7 @@ package rewrite
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -22,7 +23,14 @@ func (w *widening) stream() error {
 			return fmt.Errorf("widen: normalisations over the axis must all be of the same kind, " +
 				"and must not include other axes")
 		}
-		if n.Term.Has(w.axis) && n.Weight == "" && s.padding {
+		if !n.Term.Has(w.axis) || !s.padding {
+			continue
+		}
+		if node := w.Graph.Nodes[n.Node]; isComputed(node.Arg("weight")) || isComputed(node.Arg("bias")) {
+			return fmt.Errorf("widen: %d is not a multiple of %d, and the weight or bias of the normalisation in %q "+
+				"is computed, so it cannot compensate for padding; choose a multiple", w.to, w.axis.Size, node.Module)
+		}
+		if n.Weight == "" {
 			return fmt.Errorf("widen: %d is not a multiple of %d, and a normalisation over the axis has no weight "+
 				"that compensates for padding; choose a multiple", w.to, w.axis.Size)
 		}
@@ -31,9 +39,17 @@ func (w *widening) stream() error {
 	if err := s.fits(); err != nil {
 		return err
 	}
-	s.norms()
+	if err := s.norms(); err != nil {
+		return err
+	}
 	s.tensors()
 	return nil
+}
+
+// isComputed reports whether an argument is the result of an operator.
+func isComputed(arg any) bool {
+	_, value := arg.(graph.Value)
+	return value
 }
 
 // state is the value of a stream's padding.
@@ -265,7 +281,7 @@ func (s *stream) onlyTied(v graph.Value) bool {
 }
 
 // norms changes weights, biases and epsilons.
-func (s *stream) norms() {
+func (s *stream) norms() error {
 	eta := math.Sqrt(s.eta2)
 	for _, n := range s.Norms {
 		if !n.Term.Has(s.axis) {
@@ -291,32 +307,64 @@ func (s *stream) norms() {
 				}
 			}
 		}
-		s.change(n.Weight, weight)
-		s.change(n.Bias, bias)
+		if err := s.change(n.Weight, weight); err != nil {
+			return err
+		}
+		if err := s.change(n.Bias, bias); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 func ones(n int) []float64 { return slices.Repeat([]float64{1}, n) }
 
-// change adds a change to a tensor once, even if several norms share it.
-func (s *stream) change(name string, d Dim) {
+// change adds a change to a tensor once. Norms that share it must need the same change, and other operators may read it
+// only if all values stay.
+func (s *stream) change(name string, d Dim) error {
 	if name == "" {
-		return
+		return nil
 	}
-	if t := s.Graph.Tensor(name); t.Tied != "" {
-		name = t.Tied
-	}
-	if len(s.plan.move(name).Dims) == 0 {
+	name = s.tensor(graph.Weight(name)).Name
+	switch dims := s.plan.move(name).Dims; {
+	case len(dims) == 0:
 		s.plan.add(name, d)
+	case !reflect.DeepEqual(dims[0], d):
+		return fmt.Errorf("widen: normalisations share the tensor %s, and only one of them applies the shares of a "+
+			"reader whose weights also write the residual stream; untie these weights first (widen:untied)", name)
 	}
+	scaled := slices.ContainsFunc(d.Share, func(f float64) bool { return f != 1 })
+	if (scaled || slices.Contains(d.From, -1)) && s.readElsewhere(name) {
+		return fmt.Errorf("widen: the values of %s must change for the normalisations over the axis, but another "+
+			"operator also reads this tensor; choose another size or another axis", name)
+	}
+	return nil
+}
+
+// readElsewhere reports whether an operator other than the normalisations over the axis reads a tensor.
+func (s *stream) readElsewhere(name string) bool {
+	for k := range s.Graph.Nodes {
+		n := &s.Graph.Nodes[k]
+		reads := false
+		n.Reads(func(v any) {
+			w, ok := v.(graph.Weight)
+			reads = reads || ok && s.tensor(w).Name == name
+		})
+		if reads && (len(n.Results) == 0 || s.isNorm(n.Results[0]) == nil) {
+			return true
+		}
+	}
+	return false
 }
 
 // tensors changes the layers that write the stream and the layers that read it.
 func (s *stream) tensors() {
 	normed := map[string]bool{}
 	for _, n := range s.Norms {
-		if n.Term.Has(s.axis) {
-			normed[n.Weight], normed[n.Bias] = true, true
+		for _, name := range []string{n.Weight, n.Bias} {
+			if name != "" && n.Term.Has(s.axis) {
+				normed[s.tensor(graph.Weight(name)).Name] = true
+			}
 		}
 	}
 	s.each(func(t graph.Tensor, dim int, d Dim, share []float64) {

@@ -1,0 +1,77 @@
+package rewrite
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/model/graph"
+	"graft/torch"
+	"graft/tracing/axes"
+)
+
+// Norms over a residual stream may share tensors if they need the same change.
+func TestStreamsWithCommonNorms(t *testing.T) {
+	const w, double, padded = sumWidth, 2 * sumWidth, sumWidth + 3
+	norm := func(b sumNet, x graph.Value, weight, bias any) graph.Value {
+		return b.Call("layer_norm.default", "input", x, "normalized_shape", []any{int64(w)}, "weight", weight, "bias",
+			bias, "eps", 1e-3)
+	}
+	untied := func(b sumNet, x graph.Value) graph.Value { return b.layer("head", x, w, 3) }
+	tied := func(b sumNet, x graph.Value) graph.Value {
+		return b.Call("linear.default", "input", x, "weight", graph.Weight("embed"))
+	}
+	plain := func(b sumNet, x graph.Value) (weight, bias any) {
+		return b.Parameter("weight", "ones", w), b.Parameter("bias", "", w)
+	}
+	for what, c := range map[string]struct {
+		affine  func(b sumNet, x graph.Value) (weight, bias any)
+		head    func(b sumNet, x graph.Value) graph.Value
+		refused map[int]string
+	}{
+		"common": {plain, untied, nil},
+		"common, before a tied head": {plain, tied, map[int]string{double: "normalisations share the tensor weight",
+			padded: "normalisations share the tensor weight"}},
+		"read by another operator": {plain, func(b sumNet, x graph.Value) graph.Value {
+			return b.layer("head", b.Call("mul.Tensor", "self", x, "other", graph.Weight("weight")), w, 3)
+		}, map[int]string{padded: "another operator also reads this tensor"}},
+		"computed bias": {func(b sumNet, x graph.Value) (weight, bias any) {
+			bias = b.Call("mul.Tensor", "self", b.Parameter("bias", "", w), "other", 2.0)
+			return b.Parameter("weight", "ones", w), bias
+		}, untied, map[int]string{padded: "is computed"}},
+		"scores over the stream": {plain, func(b sumNet, x graph.Value) graph.Value {
+			scores := b.Call("matmul.default", "self", x, "other", b.turned(x))
+			return b.layer("head", scores, 4, 3)
+		}, map[int]string{padded: "a normalisation also runs over it", double: "a normalisation also runs over it"}},
+	} {
+		b, x := newSumNet()
+		weight, bias := c.affine(b, x)
+		branch := b.layer("block", norm(b, x, weight, bias), w, w)
+		x = norm(b, b.Call("add.Tensor", "self", x, "other", branch), weight, bias)
+		b.Graph.Output = c.head(b, x)
+		require.NoError(t, b.Graph.Check(), what)
+		require.NoError(t, torch.With(func(s *torch.Scope) error {
+			n, err := b.Graph.Bind(s, torch.CPU, drawWeights(b.Graph, rand.New(rand.NewPCG(3, 4))))
+			require.NoError(t, err, what)
+			x := &subject{t, s, n}
+			ids := [][]int64{{1, 2, 3, 4}, {6, 0, 5, 1}}
+			want := x.logits(ids)
+			read, err := axes.Read(n.Graph)
+			require.NoError(t, err, what)
+			for _, to := range []int{double, padded} {
+				plan, err := Widen(read, read.Tensors["embed"][1].Find(), to, Options{Spread: 0.5})
+				if c.refused[to] != "" {
+					assert.ErrorContains(t, err, c.refused[to], "%s to %d", what, to)
+					continue
+				}
+				require.NoError(t, err, "%s to %d", what, to)
+				x.n, err = plan.Grow(s, n)
+				require.NoError(t, err, what)
+				assert.Less(t, distance(want, x.logits(ids)), 1e-12, "%s to %d", what, to)
+			}
+			return nil
+		}))
+	}
+}
