@@ -121,9 +121,6 @@ func times(s *torch.Scope, t *torch.Tensor, at int, factors []float64) *torch.Te
 	return s.Mul(t, s.To(torch.From(s, factors, shape...), info.DType, info.Device))
 }
 
-// meanOfAll pads with the mean of the whole tensor.
-const meanOfAll Pad = "mean of all"
-
 // filler makes padding for a number of places.
 func (d Dim) filler(s *torch.Scope, t *torch.Tensor, places int, random *torch.Generator) *torch.Tensor {
 	info, _ := t.Info()
@@ -133,8 +130,6 @@ func (d Dim) filler(s *torch.Scope, t *torch.Tensor, places int, random *torch.G
 	switch d.Pad {
 	case Ones:
 		s.Fill(fill, 1)
-	case meanOfAll:
-		return s.Add(fill, s.Mean(t))
 	case Mean:
 		from, to := make([]int64, info.Shape[d.At]), make([]int64, places)
 		one := slices.Clone(info.Shape)
@@ -186,35 +181,6 @@ func (d Dim) merge(s *torch.Scope, t *torch.Tensor, factors []float64) *torch.Te
 	sum := s.Zeros(info.DType, info.Device, shape...)
 	s.IndexAdd(sum, d.At, on(s, t, torch.From(s, into, len(into))), times(s, t, d.At, own), 1)
 	return sum
-}
-
-// Moments returns the optimizer's moment of a tensor after the change. Each element of the old moment is scaled by the
-// fraction of the old gradient that the element receives, raised to the power that the last argument states: 1 for the
-// first moment, 2 for the second moment. Moments returns nil for a tensor whose optimizer state is reset.
-func (p *Plan) Moments(s *torch.Scope, m Move, moment *torch.Tensor, power float64) *torch.Tensor {
-	if m.Values != "" || m.Fresh || moment == nil {
-		return nil
-	}
-	t := moment
-	for _, d := range m.Dims {
-		factors := make([]float64, len(d.Moment))
-		for k, f := range d.Moment {
-			factors[k] = math.Pow(f, power)
-		}
-		if d.Moment == nil {
-			factors = nil
-		}
-		if d.Pad == Units && power == 2 {
-			d.Pad = meanOfAll
-		} else {
-			d.Pad = Zeros
-		}
-		t = d.apply(s, t, factors, nil)
-	}
-	if m.Scale != 0 {
-		t = s.Scale(t, math.Pow(1/m.Scale, power), 0)
-	}
-	return t
 }
 
 // Grow applies the plan to a network and binds the new graph to the new tensors.

@@ -53,7 +53,8 @@ type Dim struct {
 	// Partition gives each original weight of a split dimension to one of its copies; see [Partition].
 	Partition bool `json:"partition,omitempty"`
 	// Moment holds one factor per entry of From, by which the optimizer's moment is multiplied: the fraction of the old
-	// gradient that the new slice receives. Nil means 1.
+	// gradient that the new slice receives, or with Merge the weight of the slice in the gradient of the new slice. Nil
+	// means 1.
 	Moment []float64 `json:"moment,omitempty"`
 	Pad    Pad       `json:"pad,omitempty"`
 	// Merge reverses a change: slice i of the old tensor is multiplied by Share[i] and added to slice From[i] of the
@@ -71,8 +72,7 @@ const (
 	Ones   Pad = "ones"
 	Mean   Pad = "mean"   // mean over the dimension
 	Random Pad = "random" // normal random numbers with the root mean square of the tensor
-	// zeros, to which Move.Added adds the values of new units; their second moments start at the mean of the tensor's
-	Units Pad = "units"
+	Units  Pad = "units"  // zeros, to which Move.Added adds the values of new units
 )
 
 // Fold multiplies the columns of a weight by a vector, or adds the product of a matrix and a vector to a bias.
@@ -195,6 +195,8 @@ func (p *Plan) Reverse() (*Plan, error) {
 	return back.finish()
 }
 
+// reverse returns the change that reverts d. The gradient of a merged slice is the sum of the gradients of its copies,
+// each times its share; divided weights have equal gradients, so their mean is the same.
 func (d Dim) reverse(size int) Dim {
 	count := make([]float64, size)
 	for _, from := range d.From {
@@ -202,19 +204,19 @@ func (d Dim) reverse(size int) Dim {
 			count[from]++
 		}
 	}
-	back := Dim{At: d.At, From: d.From, Merge: true, Size: size, Share: make([]float64, len(d.From)),
+	back := Dim{At: d.At, From: d.From, Merge: true, Size: size, Split: d.Split, Share: make([]float64, len(d.From)),
 		Moment: make([]float64, len(d.From))}
 	for k, from := range d.From {
 		if from < 0 {
 			continue
 		}
-		back.Share[k], back.Moment[k] = 1, 1/count[from] // split columns have equal gradients, copies have shares
-		if !d.Split {
-			back.Share[k] = 1 / count[from]
-			if d.Share != nil && d.Share[k] != 0 {
-				back.Share[k] /= d.Share[k]
-			}
-			back.Moment[k] = 1
+		if d.Split {
+			back.Share[k], back.Moment[k] = 1, 1/count[from]
+			continue
+		}
+		back.Share[k], back.Moment[k] = 1/count[from], 1
+		if d.Share != nil && d.Share[k] != 0 {
+			back.Share[k], back.Moment[k] = back.Share[k]/d.Share[k], d.Share[k]
 		}
 	}
 	return back
