@@ -32,9 +32,12 @@ func (r *replica) averaging(first bool) torch.Average {
 	return a
 }
 
+// tensorsOf lists the tensors of a network. Tied tensors occur once.
 func tensorsOf(n *model.Network) (all []*torch.Tensor) {
 	for _, e := range n.State() {
-		all = append(all, e.Tensor)
+		if e.Slot.Tied == "" {
+			all = append(all, e.Tensor)
+		}
 	}
 	return all
 }

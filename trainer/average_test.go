@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/model"
+	"graft/model/graph"
+	"graft/model/transformer"
 	"graft/net2net"
 	"graft/torch"
 	"graft/trainer/clock"
@@ -63,6 +65,46 @@ func TestSurgeryKeepsTheAverage(t *testing.T) {
 		require.Equal(t, net2net.Fingerprint(n), net2net.Fingerprint(r.average))
 		return s.Err()
 	}))
+}
+
+// The average of a tensor does not depend on the number of its names.
+func TestTiedTensorsAreAveragedOnce(t *testing.T) {
+	averages := map[bool][]float64{}
+	for _, named := range []bool{false, true} {
+		g, err := transformer.New(transformer.Config{Vocabulary: 11, Context: 8, Width: 8, Heads: 2, Depth: 1})
+		require.NoError(t, err)
+		if named { // the head has its own name for the embedding's weights
+			tied := *g.Tensor("tok.weight")
+			tied.Name, tied.Tied = "head.weight", "tok.weight"
+			g.Modules = append(g.Modules, graph.Module{Path: "head", Class: "Linear"})
+			g.Tensors = append(g.Tensors, tied)
+			head := &g.Nodes[len(g.Nodes)-1]
+			require.Equal(t, graph.Weight("tok.weight"), head.Arg("weight"))
+			head.Set("weight", graph.Weight("head.weight"))
+		}
+		n, err := model.FromGraph(g)
+		require.NoError(t, err)
+		require.NoError(t, torch.With(func(s *torch.Scope) error {
+			require.NoError(t, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}))
+			r := &replica{Options: Options{EMA: 0.5}, Network: n, scope: s}
+			require.NoError(t, r.beginAverage())
+			o, err := net2net.NewOptimizer(s, n, torch.OptimizerOptions{Rule: torch.Adam, LR: 0.1})
+			require.NoError(t, err)
+			p, err := n.Program(s, torch.ProgramOptions{})
+			require.NoError(t, err)
+			defer p.Close()
+			tokens := torch.From(s, []int64{1, 2, 3, 4, 5, 6, 7, 8}, 1, 8)
+			for step := range 3 {
+				_, err = torch.Train(p, o.Optimizer, torch.Batches{Inputs: tokens, Labels: tokens, Size: 1,
+					Average: r.averaging(step == 0)})
+				require.NoError(t, err)
+			}
+			averages[named], err = torch.Values[float64](s.To(s.Detach(r.average.Trained()[0].Tensor), torch.Float64,
+				torch.CPU))
+			return err
+		}))
+	}
+	require.Equal(t, averages[false], averages[true])
 }
 
 // A step in parts costs the sum of its parts. A profile without rates does not know the cost.
