@@ -151,6 +151,27 @@ func TestADownBeginsAfresh(t *testing.T) {
 	require.InEpsilon(t, 0.01, book.rows[down].Rate, 1e-12)
 }
 
+// A down without an earlier decision leaves the rate as it is.
+func TestADownWithoutADecision(t *testing.T) {
+	o := original()
+	o.Adapt = trainer.Adapt{Reset: true, Divide: 2, Rows: 64}
+	o.Timeline.Events = o.Timeline.Events[1:]
+	require.Equal(t, trainer.Down, o.Timeline.Events[0].Change)
+	book := &memory{}
+	run(t, o, book)
+	down := -1
+	for _, n := range book.notes {
+		if n.Event == "down" {
+			down = n.Epoch
+		}
+	}
+	require.GreaterOrEqual(t, down, 0)
+	require.InEpsilon(t, 0.01, book.rows[down].Rate, 1e-12)
+	for _, row := range book.rows {
+		require.LessOrEqual(t, row.Rate, 0.01*(1+1e-12))
+	}
+}
+
 // A job in which only whole epochs count resumes from each checkpoint with the same bits.
 func TestWholeEpochsResume(t *testing.T) { resumesFromItsCheckpoints(t, original()) }
 

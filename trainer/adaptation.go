@@ -89,7 +89,7 @@ func (a *adaptation) reallocate(to Allocation) error {
 		}
 		if a.onDevices() {
 			a.Asking, a.Asked = false, 0
-			return a.reset(-1)
+			return a.reset(-min(1, a.Divided))
 		}
 		undone := before - len(a.Changes)
 		if undone > 0 {
