@@ -1127,8 +1127,8 @@ var descriptions = map[string]string{
 		"[0.8], in ascending order. A decision follows the first step that reaches its share. Shares before " +
 		"time.start are skipped.",
 	"graft/trainer.Adapt.Divide": "Divisor of the learning rate at each decision; a device removal (down event) " +
-		"undoes one division or, unless adapt.when is \"devices\", one division for each change that it reverts. " +
-		"Zero means 1.",
+		"undoes one division, if there is one, or, unless adapt.when is \"devices\", one division for each change " +
+		"that it reverts. Zero means 1.",
 	"graft/trainer.Adapt.Every": "Asks the decider at the start of each epoch after a device grant (up event), for " +
 		"adapt.when = \"devices\". False asks the decider once per grant.",
 	"graft/trainer.Adapt.Interval": "Interval between decisions as a share of time.budget, for adapt.when = " +

@@ -114,8 +114,8 @@ type Adapt struct {
 	// Creates a new optimizer and a new schedule after every decision, including a decision for "none", and after a
 	// device removal (down event), as the original system does. False keeps the optimizer and the schedule.
 	Reset bool
-	// Divisor of the learning rate at each decision; a device removal (down event) undoes one division or, unless
-	// adapt.when is "devices", one division for each change that it reverts. Zero means 1.
+	// Divisor of the learning rate at each decision; a device removal (down event) undoes one division, if there is
+	// one, or, unless adapt.when is "devices", one division for each change that it reverts. Zero means 1.
 	Divide float64
 	// Optimizer state after each change of the network: "carry" lets the state follow the parameters; "reset-new"
 	// resets the state of new tensors and of new slices of tensors that grew; "reset" resets the state of all
