@@ -49,6 +49,11 @@ func (j *Job) compare(fsys files.FS, r *decode.Reading) {
 			r.Blame(key, err.Error())
 		}
 	}
+	training, validation := dataset.DeclaredCounts(j.Data)
+	if err := j.Options().Runs(n, training, validation); err != nil {
+		r.Blame(key, err.Error())
+		return
+	}
 	j.compareGraph(n, tokens, r)
 	if onHost := j.Run.Device == "" || j.Run.Device == "cpu"; n.Graph != nil && fsys != nil && onHost {
 		examples := cmp.Or(j.Train.MicroBatch, j.Train.Batch)

@@ -234,9 +234,9 @@ func (j *Job) load(fsys files.FS, r *decode.Reading) {
 // checkSteps reports training options that the initial network does not support.
 func (j *Job) checkSteps(first *model.Network, r *decode.Reading) {
 	o := j.Options()
-	training, validation := dataset.DeclaredCounts(j.Data)
+	training, _ := dataset.DeclaredCounts(j.Data)
 	for key, err := range map[string]error{"train.max_memory_mb": o.Fits(first), "train.precision": o.Computes(first),
-		"train.batch": o.Normalizes(first, training), "network.file": o.Runs(first, training, validation)} {
+		"train.batch": o.Normalizes(first, training)} {
 		if err != nil {
 			r.Blame(key, err.Error())
 		}
