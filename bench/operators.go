@@ -121,26 +121,34 @@ func (b *bench) measureOperators() (*operatorStudy, error) {
 	}
 	s, ctx := &operatorStudy{Threads: b.options.threads, Torch: runtime.Version,
 		Steps: map[string][]clock.Measurement{}}, context.Background()
-	// The networks take turns with the small networks, so a slow phase of the machine affects both.
+	// All measurements take turns, so a slow phase of the machine affects all of them.
 	var failed error
 	o := trainer.MeasureOptions{Rounds: b.rounds, Now: time.Now, Tell: func(_ string, done, _ int) {
 		if failed == nil && done%len(all) == 0 {
-			failed = s.measureNetworks(ctx)
+			failed = errors.Join(s.measureNetworks(ctx), s.measureProbes(ctx, all))
 		}
 	}}
 	s.Device, err = trainer.MeasureOperators(ctx, all, o)
 	if err = errors.Join(err, failed); err != nil {
 		return nil, err
 	}
-	for _, p := range all[:min(len(all), probesForRates)] {
+	return s, nil
+}
+
+// measureProbes measures the steps of the small networks for rates once, and keeps the shortest ones.
+func (s *operatorStudy) measureProbes(ctx context.Context, all []probes.Probe) error {
+	for k, p := range all[:min(len(all), probesForRates)] {
 		m, err := trainer.Measure(ctx, []clock.Subject{{Name: "probe", Network: p.Network}},
 			trainer.MeasureOptions{Batches: []int{p.Rows}, Rounds: 1, Now: time.Now})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		s.Probes = append(s.Probes, m.Networks...)
+		if k == len(s.Probes) {
+			s.Probes = append(s.Probes, m.Networks[0])
+		}
+		s.Probes[k].StepSeconds = min(s.Probes[k].StepSeconds, m.Networks[0].StepSeconds)
 	}
-	return s, nil
+	return nil
 }
 
 // measureNetworks measures the steps of all networks once. The shortest step of all calls is kept, as for operators,

@@ -28,7 +28,11 @@ func (o Options) rows(n *model.Network, training, validation int) (list []int) {
 			list = append(list, rows)
 		}
 	}
-	for _, batch := range batchesOf(training, o.Batch) {
+	steps := batchesOf(training, o.Batch)
+	if o.AdaptiveBatch.On {
+		steps = append(steps, batchesOf(training, o.AdaptiveBatch.Most)[0])
+	}
+	for _, batch := range steps {
 		if part := o.microBatch(n, batch, 1); part > 0 {
 			add(part)
 			add(batch % part)
