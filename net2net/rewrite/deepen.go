@@ -387,7 +387,7 @@ func (d *deepening) ownNorm(norm axes.Norm, last bool) error {
 		if !inside(name, d.b.Path) || d.Graph.Tensor(name).Tied != "" || d.isTied(name) ||
 			d.readElsewhere(name, outputs, last) {
 			return fmt.Errorf("a normalisation of the block shares the tensor %s with other operators, but the new "+
-				"block changes it for this normalisation alone", name)
+				"block changes it for this normalisation alone; choose another block", name)
 		}
 	}
 	return nil
