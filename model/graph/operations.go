@@ -70,56 +70,10 @@ func (s *Sizes) operations(n *Node) int64 {
 		return 0
 	}
 	out := int64(product(s.shapes[n.Results[0]]))
-	shape := s.Of
-	bias := int64(0)
-	if n.Arg("bias") != nil {
-		bias = out
+	if count, known := s.products(n, op, out); known {
+		return count
 	}
 	switch op {
-	case "linear", "conv1d", "conv2d", "conv3d":
-		if w := shape(n.Arg("weight")); len(w) > 0 {
-			return 2*out*int64(product(w[1:])) + bias
-		}
-	case "matmul", "bmm", "mm":
-		if a := shape(n.Args[0].Value); len(a) > 0 {
-			return 2 * out * int64(a[len(a)-1])
-		}
-	case "mv", "dot":
-		return 2 * int64(product(shape(n.Args[0].Value)))
-	case "bilinear":
-		if w := shape(n.Arg("weight")); len(w) == 3 {
-			return 2*out*int64(w[1])*int64(w[2]) + bias
-		}
-	case "cdist":
-		if a := shape(n.Args[0].Value); len(a) > 0 {
-			return 3 * out * int64(a[len(a)-1])
-		}
-	case "einsum":
-		return s.einsum(n)
-	case "addmm", "baddbmm":
-		if a := shape(cmp.Or(n.Arg("mat1"), n.Arg("batch1"))); len(a) > 0 {
-			return 2*out*int64(a[len(a)-1]) + out
-		}
-	case "conv_transpose1d", "conv_transpose2d", "conv_transpose3d": // an input value meets the kernels of its channel
-		if w := shape(n.Arg("weight")); len(w) > 0 {
-			return 2*int64(product(shape(n.Args[0].Value)))*int64(product(w[1:])) + bias
-		}
-	case "scaled_dot_product_attention": // scores, softmax, and their products with the values
-		q, k, v := shape(n.Arg("query")), shape(n.Arg("key")), shape(n.Arg("value"))
-		if len(q) > 1 && len(k) > 1 && len(v) > 0 {
-			rows, keys := int64(product(q[:len(q)-1])), int64(k[len(k)-2])
-			return rows * keys * int64(2*q[len(q)-1]+2*v[len(v)-1]+5)
-		}
-	case "lstm", "gru", "rnn_tanh", "rnn_relu":
-		sum := int64(0)
-		params, _ := n.Arg("params").([]any)
-		for _, p := range params {
-			if w := shape(p); len(w) == 2 {
-				sum += 2 * int64(product(w))
-			}
-		}
-		in := shape(n.Args[0].Value)
-		return sum * int64(product(in[:2]))
 	case "layer_norm", "rms_norm", "group_norm":
 		return 8 * out
 	case "batch_norm":
@@ -128,6 +82,65 @@ func (s *Sizes) operations(n *Node) int64 {
 		return 5 * out
 	}
 	return out
+}
+
+// products returns the number of operations of a node that sums products. Out is the number of values of its result.
+func (s *Sizes) products(n *Node, op string, out int64) (count int64, known bool) {
+	shape, bias := s.Of, int64(0)
+	if n.Arg("bias") != nil {
+		bias = out
+	}
+	switch op {
+	case "linear", "conv1d", "conv2d", "conv3d":
+		if w := shape(n.Arg("weight")); len(w) > 0 {
+			return 2*out*int64(product(w[1:])) + bias, true
+		}
+	case "matmul", "bmm", "mm":
+		if a := shape(n.Args[0].Value); len(a) > 0 {
+			return 2 * out * int64(a[len(a)-1]), true
+		}
+	case "mv", "dot":
+		return 2 * int64(product(shape(n.Args[0].Value))), true
+	case "bilinear":
+		if w := shape(n.Arg("weight")); len(w) == 3 {
+			return 2*out*int64(w[1])*int64(w[2]) + bias, true
+		}
+	case "cdist":
+		if a := shape(n.Args[0].Value); len(a) > 0 {
+			return 3 * out * int64(a[len(a)-1]), true
+		}
+	case "einsum":
+		return s.einsum(n), true
+	case "addmm", "baddbmm":
+		if a := shape(cmp.Or(n.Arg("mat1"), n.Arg("batch1"))); len(a) > 0 {
+			return 2*out*int64(a[len(a)-1]) + out, true
+		}
+	case "conv_transpose1d", "conv_transpose2d", "conv_transpose3d": // an input value meets the kernels of its channel
+		if w := shape(n.Arg("weight")); len(w) > 0 {
+			return 2*int64(product(shape(n.Args[0].Value)))*int64(product(w[1:])) + bias, true
+		}
+	case "scaled_dot_product_attention": // scores, softmax, and their products with the values
+		q, k, v := shape(n.Arg("query")), shape(n.Arg("key")), shape(n.Arg("value"))
+		if len(q) > 1 && len(k) > 1 && len(v) > 0 {
+			rows, keys := int64(product(q[:len(q)-1])), int64(k[len(k)-2])
+			return rows * keys * int64(2*q[len(q)-1]+2*v[len(v)-1]+5), true
+		}
+	case "lstm", "gru", "rnn_tanh", "rnn_relu":
+		return s.recurrent(n), true
+	}
+	return 0, false
+}
+
+// recurrent counts the products with the weights at each place of each sequence.
+func (s *Sizes) recurrent(n *Node) int64 {
+	sum := int64(0)
+	params, _ := n.Arg("params").([]any)
+	for _, p := range params {
+		if w := s.Of(p); len(w) == 2 {
+			sum += 2 * int64(product(w))
+		}
+	}
+	return sum * int64(product(s.Of(n.Args[0].Value)[:2]))
 }
 
 // einsum counts a multiply for each further operand and an add, for each combination of the letters' sizes.

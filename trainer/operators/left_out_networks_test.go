@@ -99,15 +99,15 @@ var familyNames = [families]string{"others", "convolutions", "groupedConvolution
 // leastGain is the relative gain of a weight's change for the change to be kept.
 const leastGain = 0.005
 
-// With -studies, weights are searched one by one that reduce the errors of operators that are left out network by
-// network, and printed. The error is the root of the mean squared logarithm, weighted by the share of the network's
-// time.
+// A search finds weights that reduce the errors of operators that are left out network by network. The error is the
+// root of the mean squared logarithm, weighted by the share of the network's time. With -studies, the search uses
+// measured devices instead of a device with known laws, and prints the weights.
 func TestWeightsAreSearched(t *testing.T) {
-	if *studies == "" {
-		t.Skip("no -studies")
-	}
 	var fits []*deviceFit
-	for file := range strings.SplitSeq(*studies, ",") {
+	if *studies == "" {
+		fits, *only = append(fits, (lawOf{rand.New(rand.NewPCG(1, 2))}).device(t, 60).fit()), "attentions"
+	}
+	for file := range strings.FieldsFuncSeq(*studies, func(r rune) bool { return r == ',' }) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		var study struct{ Device *Device }
@@ -126,6 +126,13 @@ func TestWeightsAreSearched(t *testing.T) {
 			for d := range dimensions + 1 {
 				best = improve(fits, of, d, best)
 			}
+		}
+		require.Positive(t, best, "the family was measured")
+		require.LessOrEqual(t, best, first)
+		require.Equal(t, best, leftOutError(fits, of), "the weights that are kept have the least error")
+		if *studies == "" {
+			require.Less(t, best, first, "a device with known laws needs other weights than a processor")
+			continue
 		}
 		fmt.Printf("%s: error %.4f, was %.4f\n\t{point{", familyNames[of], best, first)
 		for _, w := range weightsOf[of].of {

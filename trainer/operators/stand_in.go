@@ -4,9 +4,8 @@ import "strings"
 
 // elementwise lists operators that compute each value of the result from the values at the same place.
 const elementwise = `add sub rsub mul div neg abs sqrt rsqrt square pow exp log clamp clamp_min clamp_max minimum
-	maximum
-	where relu relu6 hardtanh leaky_relu elu selu celu gelu silu mish softplus sigmoid tanh hardswish hardsigmoid
-	dropout`
+	maximum where relu relu6 hardtanh leaky_relu elu selu celu gelu silu mish softplus sigmoid tanh hardswish
+	hardsigmoid dropout`
 
 // standIns are groups of operators that take about equal time: views, parts of tensors, copies, and operators on single
 // values. An operator that was not measured takes the times of the first operator of its group that was measured. Each
