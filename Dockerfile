@@ -84,7 +84,7 @@ RUN set -eu; sources=/etc/apt/sources.list.d/debian.sources; \
         -e "s|^URIs: .*/debian-security/*$|URIs: $APT_MIRROR-security|" $sources; \
     fi; \
     libraries=libturbojpeg0; \
-    if [ -z "$LIBTORCH" ]; then libraries="$libraries libtorch1.13 libopenblas0-pthread"; fi; \
+    if [ -z "$LIBTORCH" ]; then libraries="$libraries libtorch1.13 libopenblas0-openmp"; fi; \
     apt-get update -qq; \
     apt-get install -y -qq --no-install-recommends $libraries; \
     rm -rf /var/lib/apt/lists/*; \

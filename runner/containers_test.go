@@ -157,7 +157,7 @@ func TestContainersInstallTheSamePackages(t *testing.T) {
 	require.Equal(t, []string{"$libraries"}, installed(runtime[1]))
 	for _, stage := range runtime {
 		require.Contains(t, stage.shells[0], "libraries=libturbojpeg0")
-		require.Contains(t, stage.shells[0], `"$libraries libtorch1.13 libopenblas0-pthread"`)
+		require.Contains(t, stage.shells[0], `"$libraries libtorch1.13 libopenblas0-openmp"`)
 	}
 	tools := installed(docker[1])
 	require.Equal(t, tools, installed(apptainer[0]))

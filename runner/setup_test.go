@@ -47,6 +47,19 @@ func (m *machine) run(script string, args ...string) (string, bool) {
 	return string(out), err == nil
 }
 
+// plainOpenBLAS returns the root folder of a system with LibTorch, and with an OpenBLAS that has threads of its own.
+func plainOpenBLAS(t *testing.T) string {
+	system := t.TempDir()
+	machine, err := exec.Command("uname", "-m").Output()
+	require.NoError(t, err)
+	for _, file := range []string{"usr/include/torch/csrc/api/include/torch/torch.h",
+		"usr/lib/" + strings.TrimSpace(string(machine)) + "-linux-gnu/openblas-pthread/libblas.so.3"} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(system, file)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(system, file), nil, 0o600))
+	}
+	return system
+}
+
 // If Debian's LibTorch cannot be installed, the message names alternatives that work.
 func TestMissingPackagesNameAWayOut(t *testing.T) {
 	compiler := func(m *machine) *machine { return m.has("c++", "true") }
@@ -64,7 +77,7 @@ func TestMissingPackagesNameAWayOut(t *testing.T) {
 		not  string
 	}{
 		"another distribution": {compiler(newMachine(t)), false, []string{"this is not Debian; " +
-			"install the equivalents of: libtorch-dev libopenblas0-pthread", wheel}, "CXX"},
+			"install the equivalents of: libtorch-dev libopenblas0-openmp", wheel}, "CXX"},
 		"a PyTorch is there": {compiler(newMachine(t)).has("python3", "echo "+torch), false,
 			[]string{wheel, "'make demo LIBTORCH=" + torch + "' uses the PyTorch of python3"}, "CXX"},
 		"no compiler either": {newMachine(t), false, []string{"g++ libtorch-dev", wheel, "CXX names a C++ compiler"},
@@ -78,7 +91,8 @@ func TestMissingPackagesNameAWayOut(t *testing.T) {
 		"a system without": {apt(compiler(newMachine(t)), "(none)"), false,
 			[]string{"this system has no package libtorch-dev", wheel}, "installs install"},
 		"Debian": {apt(compiler(newMachine(t)), "1.13.1+dfsg-4"), true,
-			[]string{"installs install -y -qq --no-install-recommends libtorch-dev libopenblas0-pthread"}, "wheel"},
+			[]string{"installs install -y -qq --no-install-recommends libtorch-dev libopenblas0-openmp"}, "wheel"},
+		"an OpenBLAS without OpenMP": {compiler(newMachine(t, "SYSTEM="+plainOpenBLAS(t))), true, nil, "packages"},
 		"a wheel needs a compiler": {newMachine(t, "LIBTORCH="+torch), false,
 			[]string{"install the equivalents of: g++\n", "CXX names"}, "libtorch"},
 		"a wheel needs nothing of apt": {compiler(newMachine(t, "LIBTORCH="+torch)), true, nil, "packages"},

@@ -42,7 +42,9 @@ else
 	[ -f $headers/torch/csrc/api/include/torch/torch.h ] || fail "no LibTorch found; run 'make deps', or set LIBTORCH"
 	includes="-isystem $headers/torch/csrc/api/include"
 	libraries=$(dirname "$(ls /usr/lib/*/libtorch_cpu.so /usr/lib/libtorch_cpu.so 2>/dev/null | head -n 1)")
-	search=
+	# Debian can have several builds of OpenBLAS. The one with OpenMP shares LibTorch's threads, so it comes first;
+	# only an rpath of the old kind applies to the libraries that LibTorch needs.
+	search="-Wl,--disable-new-dtags -Wl,-rpath,$libraries/openblas-openmp"
 fi
 
 version=

@@ -29,8 +29,11 @@ build)
 	command -v "${CXX:-c++}" >/dev/null || missing="$missing g++"
 	if [ -z "${LIBTORCH:-}" ]; then
 		want libtorch-dev /usr/include/torch/csrc/api/include/torch/torch.h
-		# Without it Debian falls back to a reference BLAS that is many times slower.
-		want libopenblas0-pthread "/usr/lib/$architecture/openblas-pthread/libblas.so.3"
+		# Without OpenBLAS, Debian falls back to a reference BLAS that is many times slower. The build with threads of
+		# its own works too, but computes linear layers on one thread.
+		if [ ! -e "$system/usr/lib/$architecture/openblas-pthread/libblas.so.3" ]; then
+			want libopenblas0-openmp "/usr/lib/$architecture/openblas-openmp/libblas.so.3"
+		fi
 	fi
 	;;
 test)

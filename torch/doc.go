@@ -72,8 +72,9 @@
 // program, so they are the same on every device and with every LibTorch.
 //
 // Idle OpenMP threads spin three thousand times and then sleep. The default, spinning for seconds, collapses when
-// several jobs share a machine; sleeping immediately costs a sixth of the speed on an idle machine. OpenBLAS uses one
-// thread, because its idle threads spin too.
+// several jobs share a machine; sleeping immediately costs a sixth of the speed on an idle machine. Debian's OpenBLAS
+// with OpenMP uses the same threads. OpenBLAS with threads of its own computes on one, because its idle threads spin
+// too.
 //
 // Several processes communicate by LibTorch's c10d, inside the large calls. Each process takes a contiguous share of
 // every batch's rows. All processes make the same calls: a process without a row of a short batch computes another

@@ -29,7 +29,7 @@ func machineChecks(fsys files.FS) []check {
 		{"library and headers have the same version",
 			"run 'make library' again: LibTorch changed since the library was built",
 			func(torch.Device) (string, error) { return agrees() }},
-		{"linear algebra is fast", "install libopenblas0-pthread", func(torch.Device) (string, error) {
+		{"linear algebra is fast", "install libopenblas0-openmp", func(torch.Device) (string, error) {
 			return algebra(fsys)
 		}},
 		{"only one OpenMP library is loaded", "unset LD_PRELOAD, or run 'make library' again",
@@ -101,13 +101,16 @@ func mappedFiles(fsys files.FS) ([]byte, error) {
 	return files.ReadAll(fsys, "/proc/self/maps", largestMaps)
 }
 
-// algebra searches the mapped files for the reference BLAS, Debian's fallback, which is many times slower than others.
+// algebra searches the mapped files for the reference BLAS, Debian's fallback, which is many times slower than others,
+// and for the OpenBLAS that does not use LibTorch's threads.
 func algebra(fsys files.FS) (string, error) {
 	mapped, err := mappedFiles(fsys)
 	if err != nil {
 		return "unknown on this system", nil
 	}
 	switch text := string(mapped); {
+	case strings.Contains(text, "openblas-pthread"):
+		return "OpenBLAS, with linear layers on one thread; install libopenblas0-openmp for several", nil
 	case strings.Contains(text, "openblas"):
 		return "OpenBLAS", nil
 	case strings.Contains(text, "/blas/libblas.so"):

@@ -11,11 +11,16 @@
 
 using graft::guarded;
 
-// OpenBLAS keeps threads of its own, of which LibTorch knows nothing, and lets small
-// products wait for them. Absent where LibTorch has another BLAS.
+// OpenBLAS built with OpenMP uses as many threads as the caller has, and one within a parallel region. OpenBLAS built
+// with threads of its own knows nothing about LibTorch's threads and lets small products wait for its own. Absent if
+// LibTorch has another BLAS.
 extern "C" void openblas_set_num_threads(int threads) __attribute__((weak));
+extern "C" int openblas_get_parallel(void) __attribute__((weak));
 
 namespace {
+
+// The value of openblas_get_parallel for builds with threads of its own (OPENBLAS_THREAD in OpenBLAS's cblas.h).
+constexpr int kOwnThreads = 1;
 
 // Freed blocks stay with malloc. A training step allocates and frees the same
 // blocks again and again; above the default threshold each comes from mmap and
@@ -69,7 +74,7 @@ char *graft_set_threads(int32_t threads) {
   return guarded([&] {
     TORCH_CHECK(threads > 0, "the number of threads must be positive, not ", threads);
     at::set_num_threads(threads);
-    if (openblas_set_num_threads) openblas_set_num_threads(1);
+    if (openblas_get_parallel && openblas_get_parallel() == kOwnThreads) openblas_set_num_threads(1);
   });
 }
 
