@@ -196,10 +196,11 @@ func (r *Recorder) Device() *Device {
 	return d
 }
 
-// keepsMore reports whether an operator takes so much of the time of steps that more of its points are kept.
+// keepsMore reports whether an operator takes so much of the time of steps that more of its points are kept. The calls
+// around the network's operators take much of short steps.
 func keepsMore(name string) bool {
 	_, heavy := operationRate(name)
-	return heavy || strings.HasPrefix(name, norming) || strings.HasPrefix(name, converting)
+	return heavy || strings.HasPrefix(name, norming) || around(base(name))
 }
 
 // measured returns the least times, because a slow phase of the machine can only make a step slower.

@@ -8,7 +8,8 @@ import (
 	"graft/model"
 )
 
-// Probe is a network to measure on a batch.
+// Probe is a network to measure on a batch. Each is drawn from its own random numbers, so a change of a family does not
+// change the networks of the others.
 type Probe struct {
 	Network *model.Network // without weights
 	Rows    int            // number of examples in the batch
@@ -33,11 +34,10 @@ func Draw(o Options) ([]Probe, error) {
 	if o.Count == 0 {
 		o.Count = defaultCount
 	}
-	random := rand.New(rand.NewPCG(o.Seed, 1))
 	var all []Probe
 	for k := 0; len(all) < o.Count; k++ {
 		family := families[k%len(families)]
-		p, err := family(&drawer{random})
+		p, err := family(&drawer{rand.New(rand.NewPCG(o.Seed, uint64(k)))})
 		if err != nil {
 			return nil, fmt.Errorf("draw network %d: %w", k+1, err)
 		}

@@ -216,8 +216,11 @@ func inverted(s *sketch) {
 	s.put(model.AdaptiveAvgPool2d{Size: model.Both(1)}, model.Flatten{}, model.NewLinear(s.shape[0], s.size(2, 100)))
 }
 
-// perceptron has linear layers.
+// perceptron has linear layers. Some networks have wider ones than other families.
 func perceptron(s *sketch) {
+	if s.chance(0.25) {
+		s.most = s.size(1024, 4096)
+	}
 	s.put(model.Flatten{})
 	for range 1 + s.IntN(4) {
 		s.put(model.NewLinear(s.shape[0], s.width(16)))
