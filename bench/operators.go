@@ -65,8 +65,10 @@ type operatorStudy struct {
 	Threads int
 	Torch   string
 	Device  *operators.Device // operators of the small networks
-	Probes  []clock.Measurement
-	Steps   map[string][]clock.Measurement // by network: before growth, and after one and two actions
+	// number of small networks that were measured only while other programs slowed the machine down
+	Disturbed int
+	Probes    []clock.Measurement
+	Steps     map[string][]clock.Measurement // by network: before growth, and after one and two actions
 }
 
 // probesForRates is the number of small networks to which rates are fitted, to compare with.
@@ -121,17 +123,22 @@ func (b *bench) measureOperators() (*operatorStudy, error) {
 	}
 	s, ctx := &operatorStudy{Threads: b.options.threads, Torch: runtime.Version,
 		Steps: map[string][]clock.Measurement{}}, context.Background()
-	// All measurements take turns, so a slow phase of the machine affects all of them.
+	// All measurements take turns, so a slow phase of the machine affects all of them. The networks have two turns per
+	// round, because disturbed small networks are measured again.
 	var failed error
-	o := trainer.MeasureOptions{Rounds: b.rounds, Now: time.Now, Tell: func(_ string, done, _ int) {
+	o := trainer.MeasureOptions{Rounds: b.rounds, Now: time.Now, Tell: func(_ string, done, of int) {
+		if half := max(1, len(all)/2); failed == nil && (done == of || done%half == 0) {
+			failed = s.measureNetworks(ctx)
+		}
 		if failed == nil && done%len(all) == 0 {
-			failed = errors.Join(s.measureNetworks(ctx), s.measureProbes(ctx, all))
+			failed = s.measureProbes(ctx, all)
 		}
 	}}
-	s.Device, err = trainer.MeasureOperators(ctx, all, o)
+	measured, err := trainer.MeasureOperators(ctx, all, o)
 	if err = errors.Join(err, failed); err != nil {
 		return nil, err
 	}
+	s.Device, s.Disturbed = measured.Device, measured.Disturbed
 	return s, nil
 }
 
@@ -231,8 +238,9 @@ func (s *operatorStudy) predictors() []*stepPredictor {
 }
 
 func (s *operatorStudy) print(out io.Writer) error {
-	fmt.Fprintf(out, "\nsteps predicted from operators of %d small networks, LibTorch %s, threads: %d\n",
-		s.Device.Networks, s.Torch, s.Threads)
+	fmt.Fprintf(out, "\nsteps predicted from operators of %d small networks, LibTorch %s, threads: %d\n"+
+		"small networks that were measured only while other programs slowed the machine down: %d\n", s.Device.Networks,
+		s.Torch, s.Threads, s.Disturbed)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(table, "network\tbatch\tactions\tstep [ms]\t")
 	predictors := s.predictors()

@@ -57,9 +57,11 @@ func (b *bench) studyTogether(out io.Writer) error {
 			return err
 		}
 		o := trainer.MeasureOptions{Rounds: 3, Now: time.Now}
-		if study.Device, err = trainer.MeasureOperators(context.Background(), all, o); err != nil {
+		measured, err := trainer.MeasureOperators(context.Background(), all, o)
+		if err != nil {
 			return err
 		}
+		study.Device = measured.Device
 	}
 	for _, link := range togetherLinks {
 		var errors []float64

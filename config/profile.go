@@ -106,7 +106,7 @@ func chargedText(p *clock.Profile) string {
 	charged.Made, charged.Fit, charged.Watts, charged.Computed.Checked = clock.Provenance{}, clock.Fit{}, 0, ""
 	text := strings.NewReplacer("watts = 0.0\n", "", "instructions = \"\"\n", "", "exchange_seconds = 0.0\n", "",
 		noRates("graph_step"), "", noRates("graph_batch"), "", `class = "", `, "", "graph = false, ", "",
-		"steady = false\nprecision = \"\"\n", "steady = false\n", "format = 0\n", "",
+		"steady = false\nprecision = \"\"\ndisturbed = 0\n", "steady = false\n", "format = 0\n", "",
 		"channel_block = 0\n", "", ", padding8 = 0, padding16 = 0", "",
 		", step_predicted_seconds = 0.0, batch_predicted_seconds = 0.0", "").Replace(FormatProfile(&charged))
 	if p.HasOperators() && len(p.Measured) > 0 {

@@ -155,6 +155,16 @@ func rateText(seconds float64) string {
 	return milliseconds(seconds)
 }
 
+// disturbedText warns about small networks that were measured only while other programs ran.
+func disturbedText(disturbed, networks int) string {
+	if disturbed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Other programs slowed the machine down during each measurement of %d of %s.\n"+
+		"Predicted steps may be too long; measure again on a quiet machine.\n", disturbed,
+		words.Plural(networks, "small network"))
+}
+
 // profileOperatorsText describes the operators, and their errors if networks were predicted.
 func profileOperatorsText(r *profile.Report) string {
 	d := &r.Profile.GraftOperators
@@ -172,6 +182,7 @@ func profileOperatorsText(r *profile.Report) string {
 		text += fmt.Sprintf("Errors for a step of the small networks, each predicted from networks of other sizes:\n"+
 			"  %s in the median, and above %s for one network in ten\n", shareText(s.Median), shareText(s.Ten))
 	}
+	text += disturbedText(r.Profile.Made.Disturbed, d.Networks)
 	if r.NewToThem.Step.Network == "" {
 		return text
 	}

@@ -12,11 +12,19 @@ import (
 	"graft/trainer/probes"
 )
 
+// MeasuredOperators holds the operators of a device.
+type MeasuredOperators struct {
+	Device *operators.Device
+	// Disturbed is the number of small networks that were measured only while other programs slowed the machine down.
+	Disturbed int
+}
+
 // MeasureOperators measures the operators of training steps and of evaluations on the CPU, in small networks. It
 // measures one network after another, in bursts of steps, as jobs run them, and repeats this o.Rounds times, so that a
-// slow phase of the machine does not affect the same networks every time. It does not use the batch sizes, the decider
-// and the surgery options of MeasureOptions.
-func MeasureOperators(ctx context.Context, all []probes.Probe, o MeasureOptions) (*operators.Device, error) {
+// slow phase of the machine does not affect the same networks every time. Networks that were disturbed in every round
+// are measured in up to o.Rounds further rounds. MeasureOperators does not use the batch sizes, the decider and the
+// surgery options of MeasureOptions.
+func MeasureOperators(ctx context.Context, all []probes.Probe, o MeasureOptions) (*MeasuredOperators, error) {
 	o.Batches = nil
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -30,17 +38,54 @@ func MeasureOperators(ctx context.Context, all []probes.Probe, o MeasureOptions)
 		path = operators.Exact
 	}
 	recorder := operators.NewRecorder(path)
-	for k := range o.Rounds * len(all) {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+	disturbed := 0
+	err := torch.With(func(s *torch.Scope) error {
+		reference, close, err := o.newReference(s)
+		if err != nil {
+			return err
 		}
-		p := all[k%len(all)]
-		if err := o.probe(p, recorder); err != nil {
-			return nil, fmt.Errorf("measure operators of network %d, a batch of %d: %w", k%len(all)+1, p.Rows, err)
+		defer close()
+		w, err := newWatch(len(all), reference)
+		if err != nil {
+			return err
 		}
-		o.Tell("operators", k+1, o.Rounds*len(all))
+		err = o.operatorRounds(ctx, all, w, recorder)
+		disturbed = len(w.disturbedNetworks())
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return recorder.Device(), nil
+	return &MeasuredOperators{recorder.Device(), disturbed}, nil
+}
+
+// operatorRounds measures all networks in rounds, and then the disturbed ones again.
+func (o *MeasureOptions) operatorRounds(ctx context.Context, all []probes.Probe, w *watch,
+	to *operators.Recorder) error {
+	every := make([]int, len(all))
+	for k := range every {
+		every[k] = k
+	}
+	for round := range 2 * o.Rounds {
+		what, networks := "operators", every
+		if round >= o.Rounds {
+			what, networks = "operators of networks that other programs disturbed", w.disturbedNetworks()
+		}
+		for i, k := range networks {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := w.measure(k, func() error { return o.probe(all[k], to) }); err != nil {
+				return fmt.Errorf("measure operators of network %d, a batch of %d: %w", k+1, all[k].Rows, err)
+			}
+			done, of := i+1, len(networks)
+			if round < o.Rounds {
+				done, of = done+round*len(all), of*o.Rounds
+			}
+			o.Tell(what, done, of)
+		}
+	}
+	return nil
 }
 
 // probe measures a network.

@@ -315,11 +315,11 @@ func measureOperators(ctx context.Context, p *clock.Profile, subjects []clock.Su
 		return err
 	}
 	m.Rounds = operatorRounds
-	device, err := trainer.MeasureOperators(ctx, networks, m)
+	measured, err := trainer.MeasureOperators(ctx, networks, m)
 	if err != nil {
 		return err
 	}
-	p.GraftOperators = *device
+	p.GraftOperators, p.Made.Disturbed = *measured.Device, measured.Disturbed
 	p.EnsureDefaults()
 	return p.PredictMeasured(clock.Networks(subjects))
 }

@@ -67,6 +67,8 @@ type Provenance struct {
 	Steady       bool   // measured steady steps, whose results do not depend on the number of threads
 	// number format of convolutions and linear layers; empty means float32
 	Precision string
+	// number of small networks whose operators were measured only while other programs slowed the machine down
+	Disturbed int
 }
 
 // NumberFormat returns the number format of the measured steps.

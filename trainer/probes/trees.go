@@ -61,6 +61,17 @@ func (s *sketch) add(m model.Module) {
 	s.root.Children = append(s.root.Children, model.Child{Name: strconv.Itoa(len(s.root.Children)), Module: m})
 }
 
+// Reference returns a network that is measured between others, to notice that other programs slow the machine down. A
+// step takes a few milliseconds.
+func Reference() Probe {
+	s := &sketch{root: &model.Container{Class: "Reference"}, shape: model.Shape{3, 32, 32}}
+	n := &model.Network{Root: s.root, Input: s.shape}
+	s.put(convolution(3, 32, 3, 1, 1), model.NewBatchNorm2d(32), model.Activate(torch.ReLU),
+		convolution(32, 32, 3, 1, 1), model.Activate(torch.ReLU), model.NewAvgPool2d(model.One(4)), model.Flatten{},
+		model.NewLinear(2048, 64))
+	return Probe{n, 8}
+}
+
 // convolution returns a convolution that keeps the size of images, divided by the stride.
 func convolution(in, out, kernel, stride, groups int) model.Conv2d {
 	c := model.NewConv2d(in, out, kernel)

@@ -1,0 +1,92 @@
+package trainer
+
+import (
+	"math"
+
+	"graft/dataset"
+	"graft/torch"
+	"graft/trainer/clock"
+	"graft/trainer/probes"
+)
+
+// watch tells which networks were measured only while other programs slowed the machine down. It times the steps of a
+// reference network between the measurements.
+type watch struct {
+	reference  func() (float64, error) // returns the seconds of a step
+	last, best float64                 // seconds of the last and of the fastest step
+	// for each network, the slower reference before or after its measurement; the least one if it was measured again
+	around []float64
+}
+
+// quietSlowdown is the ratio to the fastest reference up to which a measurement counts as undisturbed. On two threads
+// of a busy host, the median step then took as long as at its fastest; with a ratio above 1.4, it took 38% longer.
+const quietSlowdown = 1.1
+
+// newWatch creates a watch for a number of networks.
+func newWatch(networks int, reference func() (float64, error)) (*watch, error) {
+	w := &watch{reference: reference, around: make([]float64, networks)}
+	for k := range w.around {
+		w.around[k] = math.Inf(1)
+	}
+	var err error
+	w.last, err = reference()
+	w.best = w.last
+	return w, err
+}
+
+// measure runs a measurement of network k.
+func (w *watch) measure(k int, run func() error) error {
+	if err := run(); err != nil {
+		return err
+	}
+	after, err := w.reference()
+	if err != nil {
+		return err
+	}
+	w.around[k] = min(w.around[k], max(w.last, after))
+	w.last, w.best = after, min(w.best, after)
+	return nil
+}
+
+// disturbed reports whether network k has no undisturbed measurement.
+func (w *watch) disturbed(k int) bool { return w.around[k] > quietSlowdown*w.best }
+
+// disturbedNetworks returns the numbers of these networks.
+func (w *watch) disturbedNetworks() (all []int) {
+	for k := range w.around {
+		if w.disturbed(k) {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// Numbers of bursts and steps of the reference. The fastest burst counts, because the first one loads the network into
+// the caches.
+const (
+	referenceBursts = 3
+	referenceSteps  = 2
+)
+
+// newReference returns the reference of a watch, which trains a small network in a scope until close is called.
+func (o MeasureOptions) newReference(s *torch.Scope) (seconds func() (float64, error), close func(), err error) {
+	p := probes.Reference()
+	o.Batches = []int{p.Rows}
+	m := &measuring{MeasureOptions: o, scope: s, images: map[string]*dataset.Set{}, longest: longest}
+	c, err := m.candidate(clock.Subject{Name: "reference", Network: p.Network})
+	if err != nil {
+		m.close()
+		return nil, nil, err
+	}
+	b := &burst{batch: p.Rows, steps: referenceSteps, data: c.job.Data}
+	return func() (float64, error) {
+		best := math.Inf(1)
+		for range referenceBursts {
+			if err := m.fill(c, b); err != nil {
+				return 0, err
+			}
+			best = min(best, c.meter.latest(clock.Steps))
+		}
+		return best, nil
+	}, m.close, nil
+}
