@@ -18,6 +18,8 @@ var steadyLayers = []string{
 	"Conv2d(24, 40, kernel_size=(3, 3), stride=(2, 2), padding=(1, 1))",
 	"Conv2d(24, 24, kernel_size=(3, 3), groups=24, bias=False)",
 	"Conv2d(24, 36, kernel_size=(5, 5), dilation=(2, 2), groups=4)",
+	"Conv2d(24, 40, kernel_size=(1, 1))", "Conv2d(24, 48, kernel_size=(1, 1), groups=4)",
+	"Conv2d(24, 40, kernel_size=(1, 1), stride=(2, 2))", "Conv2d(24, 5, kernel_size=(3, 3), dilation=(2, 2))",
 	"BatchNorm2d(24)", "BatchNorm2d(24, track_running_stats=False)", "BatchNorm2d(24, affine=False)",
 	"LayerNorm((24, 13, 11))", "LayerNorm((24, 13, 11), elementwise_affine=False)",
 	"GroupNorm(4, 24)", "GroupNorm(24, 24, affine=False)", "GroupNorm(1, 24)",

@@ -1,5 +1,6 @@
 #include "steady.h"
 
+#include <algorithm>
 #include <exception>
 
 #include <ATen/Parallel.h>
@@ -130,7 +131,22 @@ at::Tensor product(const at::Tensor &x, int64_t columns, const Body &body) {
 // does with dilated groups.
 bool splits_examples(const ConvShape &s, const at::Tensor &weight) { return s.groups > 1 && weight.size(1) > 1; }
 
-// Computes the examples of a convolution on all threads; each on one if they might be split.
+// The number of examples from which LibTorch computes convolutions of one tap by oneDNN. Fewer take another kernel on
+// one thread only (ConvParams::use_mkldnn, ATen/native/Convolution.cpp).
+constexpr int64_t kManyExamples = 16;
+
+// Whether the kernel of a convolution depends on the number of threads.
+bool kernel_depends(int64_t rows, const ConvShape &s, const at::Tensor &weight) {
+  const auto ones = [](at::IntArrayRef sizes) { return std::all_of(sizes.begin(), sizes.end(), [](int64_t n) { return n == 1; }); };
+  return rows < kManyExamples && ones(weight.sizes().slice(2)) && ones(s.stride) && ones(s.dilation);
+}
+
+// Whether the examples of a convolution must be computed on one thread each.
+bool one_thread_each(int64_t rows, const ConvShape &s, const at::Tensor &weight) {
+  return splits_examples(s, weight) || kernel_depends(rows, s, weight);
+}
+
+// Computes the examples of a convolution on all threads, or each on one.
 template <typename Body>
 at::Tensor by_examples(int64_t rows, bool apart, const Body &body) {
   if (!apart) {
@@ -144,7 +160,7 @@ at::Tensor by_examples(int64_t rows, bool apart, const Body &body) {
 }
 
 at::Tensor conv2d(const at::Tensor &x, const at::Tensor &weight, const c10::optional<at::Tensor> &bias, const ConvShape &s) {
-  return by_examples(x.size(0), splits_examples(s, weight), [&](const Rows &rows) {
+  return by_examples(x.size(0), one_thread_each(x.size(0), s, weight), [&](const Rows &rows) {
     return at::conv2d(rows.of(x), weight, bias, s.stride, s.padding, s.dilation, s.groups);
   });
 }
@@ -173,7 +189,7 @@ struct SteadyConv : torch::autograd::Function<SteadyConv> {
     };
     at::Tensor input;
     if (ctx->needs_input_grad(0)) {
-      input = by_examples(x.size(0), splits_examples(s, weight),
+      input = by_examples(x.size(0), one_thread_each(x.size(0), s, weight),
                           [&](const Rows &rows) { return std::get<0>(part(rows.of(grad), rows.of(x), {true, false, false})); });
     }
     const Gradients all = over_shards(x.size(0), [&](const Rows &rows) {
