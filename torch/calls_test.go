@@ -32,6 +32,7 @@ func TestCallsComputeWhatTheirOperatorsDo(t *testing.T) {
 		"attention over one place": {[]Call{call("scaled_dot_product_attention.default", "y",
 			Argument{"query", Ref("x")}, Argument{"key", Ref("x")}, Argument{"value", Ref("x")},
 			Argument{"is_causal", true}, Argument{"scale", 0.0})}, []float64{1, 2, 2, 3}},
+		"attention of a query without keys": {maskedAttention, []float64{1, 2, 0, 0}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -45,6 +46,23 @@ func TestCallsComputeWhatTheirOperatorsDo(t *testing.T) {
 			}))
 		})
 	}
+}
+
+// maskedAttention masks all keys of the second query.
+var maskedAttention = []Call{call("le.Scalar", "mask", Argument{"self", Ref("x")}, Argument{"other", 1.5}),
+	call("scaled_dot_product_attention.default", "y", Argument{"query", Ref("x")}, Argument{"key", Ref("x")},
+		Argument{"value", Ref("x")}, Argument{"attn_mask", Ref("mask")})}
+
+func TestAttentionWithoutKeysHasGradients(t *testing.T) {
+	require.NoError(t, With(func(s *Scope) error {
+		x := s.RequireGrad(From(s, []float64{1, 2, 3, 4}, 2, 2), true)
+		p := s.NewCalls(CallList{Input: "x", Output: "y", Calls: maskedAttention}, ProgramOptions{})
+		s.Backward(s.Mean(p.Forward(s, x, true, nil)))
+		got, err := Values[float64](s.Grad(x))
+		require.NoError(t, err)
+		assert.Equal(t, []float64{0.25, 0.25, 0, 0}, got)
+		return nil
+	}))
 }
 
 func TestCallsAreChecked(t *testing.T) {

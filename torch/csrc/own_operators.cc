@@ -68,6 +68,12 @@ at::Tensor rms_norm(const Stack &stack, CallPass &) {
   return stack[2].isNone() ? y : y * stack[2].toTensor();
 }
 
+// A row whose scores are all masked is zero, and so are its gradients, as in PyTorch 2.5 and later.
+at::Tensor safe_softmax(const at::Tensor &scores) {
+  const at::Tensor empty = scores.detach().eq(-std::numeric_limits<double>::infinity()).all(-1, true);
+  return at::softmax(scores.masked_fill(empty, 0), -1).masked_fill(empty, 0);
+}
+
 // softmax(q kᵀ · scale + mask) v (Vaswani et al. 2017), as PyTorch's documentation of the operator gives it.
 at::Tensor attention(const Stack &stack, CallPass &pass) {
   const at::Tensor q = stack[0].toTensor();
@@ -81,8 +87,10 @@ at::Tensor attention(const Stack &stack, CallPass &pass) {
   const double scale = stack[6].isNone() ? 1 / std::sqrt(static_cast<double>(q.size(-1))) : stack[6].toDouble();
 #if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 1
   // LibTorch's own never keeps all scores at once. It takes no mask beside causality, and draws dropout from the default generator.
+  // Before 2.5, queries without a key have NaN.
   const c10::optional<at::Tensor> given = stack[3].isNone() ? c10::optional<at::Tensor>() : stack[3].toTensor();
-  if (stack[4].toDouble() == 0 && !pass.steady && !(given.has_value() && stack[5].toBool())) return at::scaled_dot_product_attention(q, k, v, given, 0.0, stack[5].toBool(), scale);
+  const bool masks = TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 5;
+  if (stack[4].toDouble() == 0 && !pass.steady && !(given.has_value() && (stack[5].toBool() || !masks))) return at::scaled_dot_product_attention(q, k, v, given, 0.0, stack[5].toBool(), scale);
 #endif
   at::Tensor scores = at::matmul(q * scale, k.transpose(-2, -1));
   if (stack[5].toBool()) {
@@ -93,7 +101,7 @@ at::Tensor attention(const Stack &stack, CallPass &pass) {
     const at::Tensor mask = stack[3].toTensor();
     scores = mask.scalar_type() == at::kBool ? scores.masked_fill(mask.logical_not(), -std::numeric_limits<double>::infinity()) : scores + mask;
   }
-  at::Tensor shares = at::softmax(scores, -1);
+  at::Tensor shares = stack[3].isNone() ? at::softmax(scores, -1) : safe_softmax(scores);
   const double p = stack[4].toDouble();
   if (p > 0) shares = masked(shares, shares, p, pass);
   return at::matmul(shares, v);
