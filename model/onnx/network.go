@@ -58,7 +58,7 @@ func encodeNetwork(net *networks.Graph, set map[string]weights.Tensor) (g *graph
 	}
 	e.nodes = append(e.nodes, named("Identity", last, "output"))
 	return &e.graph, e.described("input", net.Input.Value, e.types["input"]),
-		e.described("output", net.Output, e.types[last]), nil
+		e.described("output", net.Output, e.kind(last)), nil
 }
 
 // write adds all nodes, or lists the operators without a form in ONNX.

@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"math"
 	"strings"
 
 	networks "graft/model/graph"
@@ -39,7 +38,7 @@ func init() { // rules refer to each other
 		"unbind": unbindRule, "select": selectRule, "slice": sliceRule,
 		"repeat_interleave": interleaveRule, "arange": arangeRule, "zeros": filledRule(0), "ones": filledRule(1),
 		"to": castRule, "_to_copy": castRule, "type_as": castRule,
-		"hardtanh": clipRule("min_val", "max_val", -1, 1), "clamp": clipRule("min", "max", math.Inf(-1), math.Inf(1)),
+		"hardtanh": clipRule("min_val", "max_val", -1, 1), "clamp": clampRule, "softplus": softplusRule,
 		"gelu": geluRule, "rsqrt": rsqrtRule, "leaky_relu": activated(torch.LeakyReLU, "negative_slope", 0.01),
 		"elu":  activated(torch.ELU, "alpha", 1),
 		"relu": activated(torch.ReLU, "", 0), "relu6": activated(torch.ReLU6, "", 0),
@@ -51,7 +50,7 @@ func init() { // rules refer to each other
 	}
 	for name, operator := range map[string]string{"neg": "Neg", "exp": "Exp", "log": "Log", "sqrt": "Sqrt",
 		"abs": "Abs", "erf": "Erf", "reciprocal": "Reciprocal", "sin": "Sin", "cos": "Cos", "floor": "Floor",
-		"ceil": "Ceil", "sign": "Sign", "softplus": "Softplus"} {
+		"ceil": "Ceil", "sign": "Sign"} {
 		operatorRules[name] = unary(operator)
 	}
 }

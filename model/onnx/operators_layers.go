@@ -2,11 +2,13 @@ package onnx
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"graft/model"
+	networks "graft/model/graph"
 )
 
 func linearRule(e *networkEncoder) ([]string, error) {
@@ -156,12 +158,32 @@ func resizeRule(e *networkEncoder) ([]string, error) {
 		all = []attribute{{"mode", "linear"}, {"coordinate_transformation_mode",
 			map[bool]string{true: "align_corners", false: "half_pixel"}[e.truth("align_corners")]}}
 	}
-	in, out := e.shapeOf(e.n.Args[0].Value), e.shapes[v]
-	scales := []float64{1, 1}
-	for k := 2; k < len(in); k++ {
-		scales = append(scales, float64(out[k])/float64(in[k]))
+	scales, sizes, err2 := e.enlarged(v)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
 	}
-	return []string{e.op("Resize", []string{x, "", e.filled(typeFloat, scales, len(scales))}, all...)}, err1
+	return []string{e.op("Resize", append([]string{x, "", scales}, sizes...), all...)}, nil
+}
+
+// enlarged returns the inputs of Resize. Scale factors also determine which pixels are read, as in PyTorch; otherwise
+// the sizes of the result do.
+func (e *networkEncoder) enlarged(v networks.Value) (scales string, sizes []string, err error) {
+	given, ok := e.n.Arg("scale_factors").([]any)
+	if !ok {
+		size, err := e.extent(e.shapes[v], e.larger[v], false)
+		return "", []string{size}, err
+	}
+	in, out := e.shapeOf(e.n.Args[0].Value), e.shapes[v]
+	factors := []float64{1, 1}
+	for k := 2; k < len(in); k++ {
+		factor, _ := asNumber(given[(k-2)%len(given)])
+		if int(float32(in[k])*float32(factor)) != out[k] {
+			return "", nil, fmt.Errorf("ONNX rounds the size %d times %g to another size than PyTorch, which has %d; "+
+				"give the size instead of the scale factor", in[k], factor, out[k])
+		}
+		factors = append(factors, factor)
+	}
+	return e.filled(typeFloat, factors, len(factors)), nil, nil
 }
 
 func groupNormRule(e *networkEncoder) ([]string, error) {
@@ -216,7 +238,13 @@ func attentionRule(e *networkEncoder) ([]string, error) {
 	case mask != "":
 		scores = e.op("Add", []string{scores, mask})
 	}
-	return []string{e.op("MatMul", []string{e.op("Softmax", []string{scores}, attribute{"axis", -1}), v})}, nil
+	shares := e.op("Softmax", []string{scores}, attribute{"axis", -1})
+	if mask != "" { // as in PyTorch, a row whose scores are all masked is zero
+		largest := e.op("ReduceMax", []string{scores}, attribute{"axes", []int{-1}}, attribute{"keepdims", 1})
+		empty := e.typed(typeBool, "Equal", []string{largest, e.like(scores, math.Inf(-1))})
+		shares = e.typed(e.kind(scores), "Where", []string{empty, e.like(scores, 0), shares})
+	}
+	return []string{e.op("MatMul", []string{shares, v})}, nil
 }
 
 func softmaxRule(operator string) operatorRule {

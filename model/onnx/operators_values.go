@@ -28,21 +28,39 @@ func (e *networkEncoder) operands(a, b any) (x, y string, err error) {
 	}
 	for k, arg := range given {
 		if v, isNumber := asNumber(arg); isNumber {
-			other := names[1-k]
-			if e.kind(other) == typeInt64 && v != math.Trunc(v) {
-				return "", "", errors.New("mixing integers and floating-point numbers is not supported")
-			}
-			names[k] = e.like(other, v)
+			names[k] = e.filled(e.kindOf(arg, names[1-k]), []float64{v})
 		}
 	}
-	if kind := e.kind(names[0]); kind != e.kind(names[1]) { // promoted as in PyTorch
-		for k := range names {
-			if e.kind(names[k]) != typeFloat {
-				names[k] = e.typed(typeFloat, "Cast", []string{names[k]}, attribute{"to", typeFloat})
-			}
+	if a, b := e.kind(names[0]), e.kind(names[1]); a != b { // promoted as in PyTorch
+		to := int64(typeInt64)
+		if a == typeFloat || b == typeFloat {
+			to = typeFloat
 		}
+		names[0], names[1] = e.cast(names[0], to), e.cast(names[1], to)
 	}
 	return names[0], names[1], nil
+}
+
+// cast converts a tensor to a type.
+func (e *networkEncoder) cast(x string, kind int64) string {
+	if e.kind(x) == kind {
+		return x
+	}
+	return e.typed(kind, "Cast", []string{x}, attribute{"to", int(kind)})
+}
+
+// kindOf returns the type of a number next to a tensor, or next to another number if the name is empty. As in PyTorch,
+// a number only changes the type if it belongs to a higher category: a float next to integers, or an integer next to
+// truth values.
+func (e *networkEncoder) kindOf(number any, other string) int64 {
+	_, whole := number.(int64)
+	switch {
+	case !whole:
+		return typeFloat
+	case other == "" || e.kind(other) == typeBool:
+		return typeInt64
+	}
+	return e.kind(other)
 }
 
 func asNumber(arg any) (float64, bool) {
@@ -127,6 +145,9 @@ func reduced(operator string) operatorRule {
 		}
 		keep := attribute{"keepdims", map[bool]int{true: 1}[e.truth("keepdim")]}
 		if operator == "ReduceSum" { // axes are an input from operator set 13 on
+			if e.kind(x) == typeBool {
+				x = e.cast(x, typeInt64)
+			}
 			return []string{e.op(operator, []string{x, e.graph.shape(axes...)}, keep)}, err
 		}
 		return []string{e.op(operator, []string{x}, attribute{"axes", axes}, keep)}, err
@@ -139,6 +160,44 @@ func clipRule(low, high string, least, most float64) operatorRule {
 		return []string{e.op("Clip", []string{x, e.like(x, e.number(low, least)), e.like(x, e.number(high, most))})},
 			err
 	}
+}
+
+// clampRule limits values; a limit may be a tensor.
+func clampRule(e *networkEncoder) ([]string, error) {
+	x, err := e.first()
+	if err != nil {
+		return nil, err
+	}
+	for _, limit := range []struct{ name, operator string }{{"min", "Max"}, {"max", "Min"}} {
+		value := e.n.Arg(limit.name)
+		if value == nil {
+			continue
+		}
+		var y string
+		if v, isNumber := asNumber(value); isNumber {
+			y = e.filled(e.kindOf(value, x), []float64{v})
+		} else if y, err = e.tensorOf(value); err != nil {
+			return nil, err
+		}
+		if e.kind(x) != e.kind(y) {
+			x, y = e.cast(x, typeFloat), e.cast(y, typeFloat)
+		}
+		x = e.op(limit.operator, []string{x, y})
+	}
+	return []string{x}, nil
+}
+
+// softplusRule writes log(1 + exp(beta·x)) / beta, and x itself where beta·x exceeds the threshold.
+func softplusRule(e *networkEncoder) ([]string, error) {
+	x, err := e.first()
+	if err != nil {
+		return nil, err
+	}
+	beta := e.number("beta", 1)
+	scaled := e.op("Mul", []string{x, e.like(x, beta)})
+	soft := e.op("Div", []string{e.op("Softplus", []string{scaled}), e.like(x, beta)})
+	large := e.typed(typeBool, "Greater", []string{scaled, e.like(x, e.number("threshold", 20))})
+	return []string{e.typed(e.kind(x), "Where", []string{large, x, soft})}, nil
 }
 
 // activated writes an activation like a layer of a tree.

@@ -25,6 +25,9 @@ var attributes = map[string]string{
 	"MaxPool":               "auto_pad ceil_mode dilations kernel_shape pads storage_order strides",
 	"AveragePool":           "auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides",
 	"ReduceMean":            "axes keepdims noop_with_empty_axes=0",
+	"ReduceMax":             "axes keepdims noop_with_empty_axes=0",
+	"ReduceMin":             "axes keepdims noop_with_empty_axes=0",
+	"ReduceSum":             "axes keepdims noop_with_empty_axes=0",
 	"Resize": "antialias=0 coordinate_transformation_mode cubic_coeff_a exclude_outside extrapolation_value " +
 		"keep_aspect_ratio_policy=stretch mode nearest_mode",
 	"Concat":    "axis",

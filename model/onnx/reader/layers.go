@@ -267,34 +267,56 @@ func globalPool(c *call) error {
 }
 
 // resize maps to PyTorch's interpolation of images by factors.
+// resizes maps modes to operators.
+var resizes = map[string]string{"linear half_pixel": "upsample_bilinear2d.vec",
+	"linear pytorch_half_pixel": "upsample_bilinear2d.vec", "linear align_corners": "upsample_bilinear2d.vec",
+	"nearest asymmetric": "upsample_nearest2d.vec"}
+
 func resize(c *call) error {
 	x, err := c.need(0)
 	if err != nil {
 		return err
 	}
-	var factors []float64
-	if t := c.tensors[c.operand(2).name]; t != nil {
-		if w, err := t.weights(); err == nil {
-			factors, _ = w.Float64s()
-		}
-	}
+	factors, sizes := c.factors(c.operand(2)), c.operand(3).sizes
 	how := c.text("mode", "nearest") + " " + c.text("coordinate_transformation_mode", "half_pixel")
-	operator, known := map[string]string{"linear half_pixel": "upsample_bilinear2d.vec",
-		"linear pytorch_half_pixel": "upsample_bilinear2d.vec", "nearest asymmetric": "upsample_nearest2d.vec"}[how]
+	operator, known := resizes[how]
 	if strings.HasPrefix(how, "nearest") && c.text("nearest_mode", "round_prefer_floor") != "floor" {
 		// at factors 1 and 2, the default mode rounds down too
-		known = known && !slices.ContainsFunc(factors, func(f float64) bool { return f != 1 && f != 2 })
+		known = known && len(sizes) == 0 &&
+			!slices.ContainsFunc(factors, func(f float64) bool { return f != 1 && f != 2 })
 	}
-	if !known || len(factors) != 4 || factors[0] != 1 || factors[1] != 1 {
-		return fmt.Errorf("unsupported resize by %v with mode %q; expected constant factors and "+
-			"mode \"linear half_pixel\" or \"nearest asymmetric\" with nearest_mode floor", factors, how)
+	args := []graph.Arg{c.arg("input", x)}
+	switch {
+	case known && len(factors) == 4 && factors[0] == 1 && factors[1] == 1 && len(sizes) == 0:
+		args = append(args, graph.Arg{Name: "output_size"},
+			graph.Arg{Name: "scale_factors", Value: []any{factors[2], factors[3]}})
+	case known && len(factors) == 0 && len(sizes) == 4:
+		args = append(args, graph.Arg{Name: "output_size", Value: sizes[2:]}, graph.Arg{Name: "scale_factors"})
+	default:
+		return fmt.Errorf("unsupported resize by %v with mode %q; expected constant factors or the size of images, "+
+			"and mode \"linear half_pixel\" or \"nearest asymmetric\" with nearest_mode floor", factors, how)
 	}
-	args := []graph.Arg{c.arg("input", x), {Name: "output_size"},
-		{Name: "scale_factors", Value: []any{factors[2], factors[3]}}}
 	if operator == "upsample_bilinear2d.vec" {
-		args = append(args, graph.Arg{Name: "align_corners", Value: false})
+		args = append(args, graph.Arg{Name: "align_corners", Value: how == "linear align_corners"})
 	}
 	return c.done(operator, args...)
+}
+
+// factors returns the numbers of a tensor in the model; nil if there is none.
+func (c *call) factors(o operand) (list []float64) {
+	t := c.tensors[o.name]
+	if t == nil {
+		return nil
+	}
+	w, err := t.weights()
+	if err != nil {
+		return nil
+	}
+	values, _ := w.Float64s()
+	for _, v := range values {
+		list = append(list, short(float32(v)))
+	}
+	return list
 }
 
 // lstm maps a layer. ONNX orders gates as input, output, forget, cell; PyTorch as input, forget, cell, output. ONNX's

@@ -32,13 +32,17 @@ var operators = map[string]func(c *call) error{
 	"Elu": slope("elu.default", "alpha", 1), "LeakyRelu": slope("leaky_relu.default", "negative_slope", 0.01),
 	"Gelu":    gelu,
 	"Softmax": softmax("softmax.int"), "LogSoftmax": softmax("log_softmax.int"), "Clip": clip,
-	"MaxPool": maxPool, "AveragePool": averagePool, "GlobalAveragePool": globalPool, "ReduceMean": reduceMean,
-	"Resize": resize,
-	"Concat": concat, "Split": split, "Reshape": reshape, "Flatten": flatten, "Transpose": transpose,
+	"MaxPool": maxPool, "AveragePool": averagePool, "GlobalAveragePool": globalPool,
+	"ReduceMean": reduced("mean.dim"), "ReduceMax": reduced("amax.default"), "ReduceMin": reduced("amin.default"),
+	"ReduceSum": reduced("sum.dim_IntList"),
+	"Resize":    resize,
+	"Concat":    concat, "Split": split, "Reshape": reshape, "Flatten": flatten, "Transpose": transpose,
 	"Squeeze": squeeze, "Unsqueeze": unsqueeze,
 	"Slice": slice, "Gather": gather, "Expand": expand, "Shape": shape, "Identity": identity, "Cast": cast,
 	"Constant": constant,
-	"Where":    where, "Equal": pairwise("eq.Tensor"), "Trilu": trilu, "Range": arange,
+	"Softplus": unary("softplus.default"), "Max": either("maximum.default"), "Min": either("minimum.default"),
+	"Greater": pairwise("gt.Tensor"), "Less": pairwise("lt.Tensor"),
+	"Where": where, "Equal": pairwise("eq.Tensor"), "Trilu": trilu, "Range": arange,
 }
 
 func (b *builder) addNode(n *node) error {
@@ -194,6 +198,17 @@ func pairwise(operator string) func(*call) error {
 			return err
 		}
 		return c.done(operator, c.arg("self", x), graph.Arg{Name: "other", Value: c.number(c.operand(1))})
+	}
+}
+
+// either is an operator of two tensors, which ONNX permits for any number.
+func either(operator string) func(*call) error {
+	return func(c *call) error {
+		if len(c.operands) != 2 {
+			return fmt.Errorf("the operator has %d inputs, and graft supports only 2; export the network as a .pt2 "+
+				"archive", len(c.operands))
+		}
+		return pairwise(operator)(c)
 	}
 }
 

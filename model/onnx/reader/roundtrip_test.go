@@ -89,6 +89,65 @@ func TestGraphsOfGraftAreRead(t *testing.T) {
 	}
 }
 
+// Arguments that change the result reach the model, and reading it returns the same logits.
+func TestArgumentsAreExported(t *testing.T) {
+	for name, lines := range map[string][]string{
+		"a softplus with beta":        {"y = softplus.default(self=%x, beta=3.0, threshold=1.0)"},
+		"limits that are tensors":     {"l = mul.Tensor(self=%x, other=0.5)", "y = clamp.Tensor(self=%x, min=%l)"},
+		"one limit":                   {"y = clamp.default(self=%x, max=0.5)"},
+		"an upscale by a factor":      {nearest + "output_size=none, scale_factors=[1.7, 0.6])"},
+		"an upscale to a size":        {nearest + "output_size=[15, 7], scale_factors=none)"},
+		"linear pixels by a factor":   {linear + "output_size=none, align_corners=false, scale_factors=[1.7, 1.3])"},
+		"linear pixels with corners":  {linear + "output_size=[15, 7], align_corners=true, scale_factors=none)"},
+		"a result from an activation": {"y = leaky_relu.default(self=%x, negative_slope=-0.2)"},
+		"queries without keys": {"m = gt.Scalar(self=%x, other=9.0)",
+			"y = scaled_dot_product_attention.default(query=%x, key=%x, value=%x, attn_mask=%m)"},
+		"counts of truths": {"m = gt.Scalar(self=%x, other=0.1)", "y = sum.dim_IntList(self=%m, dim=[-1])"},
+		"integers times a real number": {"m = gt.Scalar(self=%x, other=0.1)", "s = sum.dim_IntList(self=%m, dim=[-1])",
+			"r = mul.Tensor(self=%s, other=1.0)", "y = mean.dim(self=%r, dim=[-1])"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := &graph.Graph{Name: "Net", Output: "y", Modules: []graph.Module{{Class: "Net"}},
+				Input: graph.Input{Value: "x", DType: weights.Float32,
+					Shape: []graph.Size{{Name: "batch", N: 2}, {N: 3}, {N: 9}, {N: 9}}}}
+			for _, line := range lines {
+				n, err := graph.ParseNode(line)
+				require.NoError(t, err)
+				g.Nodes = append(g.Nodes, n)
+			}
+			n, err := model.FromGraph(g)
+			require.NoError(t, err)
+			data, err := onnx.Encode(n, &weights.Set{}, onnx.Options{})
+			require.NoError(t, err)
+			net, err := readModel(data)
+			require.NoError(t, err)
+			assert.InDeltaSlice(t, logitsOf(t, g, &weights.Set{}), logitsOf(t, net.Graph, net.Weights), 1e-5)
+		})
+	}
+}
+
+const (
+	linear  = "y = upsample_bilinear2d.vec(input=%x, "
+	nearest = "y = upsample_nearest2d.vec(input=%x, "
+)
+
+// logitsOf returns the logits for three random images.
+func logitsOf(t *testing.T, g *graph.Graph, set *weights.Set) (logits []float32) {
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		bound, err := g.Bind(s, torch.CPU, set)
+		require.NoError(t, err)
+		p, err := bound.Program(s, torch.ProgramOptions{})
+		require.NoError(t, err)
+		x := s.Zeros(torch.Float32, torch.CPU, 3, 3, 9, 9)
+		s.Normal(x, 0, 1, s.NewGenerator(torch.CPU, 2))
+		s.NoGrad(func() {
+			logits, err = torch.Values[float32](s.To(p.Forward(s, x, false, nil), torch.Float32, torch.CPU))
+		})
+		return err
+	}))
+	return logits
+}
+
 // An export error lists the operators without a form in ONNX and says what to do.
 func TestGraphsWithoutAFormAreRefused(t *testing.T) {
 	b := graph.NewBuilder("Net", graph.Input{Value: "x", DType: weights.Float32,
