@@ -171,7 +171,7 @@ func (n *Network) calls(node Node) []torch.Call {
 		call.Arguments = append(call.Arguments, torch.Argument{Name: a.Name, Value: n.operand(a.Value)})
 	}
 	calls := []torch.Call{call}
-	if counter := n.counter(node); counter != "" {
+	if counter := n.Counter(&node); counter != "" {
 		argument := torch.Argument{Name: "counter", Value: torch.Ref(weightKey(counter))}
 		calls = append(calls, torch.Call{Operator: torch.CountBatch, Where: node.Module,
 			Arguments: []torch.Argument{argument}, OnlyTraining: true})
@@ -179,11 +179,12 @@ func (n *Network) calls(node Node) []torch.Call {
 	return calls
 }
 
-// counter is the tensor num_batches_tracked next to the running mean of a node; empty if there is none.
-func (n *Network) counter(node Node) string {
+// Counter returns the tensor num_batches_tracked next to the running mean of a node; empty if there is none, or if the
+// node does not count, as instance normalisations.
+func (g *Graph) Counter(node *Node) string {
 	mean, _ := node.Arg("running_mean").(Weight)
 	stem, ok := strings.CutSuffix(string(mean), "running_mean")
-	if name := stem + "num_batches_tracked"; ok && n.tensors[name] != nil {
+	if name := stem + "num_batches_tracked"; ok && node.Operator == "batch_norm.default" && g.Tensor(name) != nil {
 		return name
 	}
 	return ""

@@ -38,6 +38,9 @@ func graphSource(n *model.Network, o Options) string {
 	fmt.Fprintf(&b, "\n    def forward(self, %s):\n        aten, w = torch.ops.aten, self.tensors()\n", inputs)
 	for k := range g.Nodes {
 		fmt.Fprintf(&b, "        %s\n", w.call(&g.Nodes[k]))
+		if counter := g.Counter(&g.Nodes[k]); counter != "" {
+			fmt.Fprintf(&b, "        if self.training:\n            w[%s].add_(1)\n", quote(counter))
+		}
 	}
 	fmt.Fprintf(&b, "        return %s\n", w.outputs())
 	b.WriteString(o.images())
@@ -56,6 +59,7 @@ class _Module(nn.Module):
     def __init__(self, name, extra, text):
         super().__init__()
         self._name, self._extra, self._text = name, extra, text
+        self.held, self.constants = {}, set()
 
     def _get_name(self):
         return self._name
@@ -76,8 +80,6 @@ class _Module(nn.Module):
         while len(rest) > 1 and rest[0] in module._modules:
             module, rest = module._modules[rest[0]], rest[1:]
         name = "_".join(rest)
-        if not hasattr(self, "held"):
-            self.held, self.constants = {}, set()
         self.held[path] = (module, name)
         tensor = getattr(*self.held[tied]) if tied else torch.zeros(shape, dtype=dtype)
         if role != "parameter":
@@ -154,24 +156,7 @@ func (w *graphWriter) call(n *graph.Node) string {
 		sign := map[string]string{"add": "+", "sub": "-", "mul": "*", "floordiv": "//"}[overload]
 		expression = fmt.Sprintf("%s %s %s", w.value(n.Args[0].Value), sign, w.value(n.Args[1].Value))
 	default:
-		var args []string
-		for _, a := range n.Args {
-			text := w.value(a.Value)
-			if op == "scaled_dot_product_attention" && a.Name == "dropout_p" {
-				text += " if self.training else 0.0"
-			}
-			if a.Name == "self" { // the first argument of every schema that has it, not a keyword in older versions
-				args = append([]string{text}, args...)
-			} else {
-				args = append(args, a.Name+"="+text)
-			}
-		}
-		if mode := modes[op]; mode != "" && n.Arg(mode) == nil {
-			args = append(args, mode+"=self.training")
-		}
-		if op == "batch_norm" || op == "instance_norm" {
-			args = append(args, "cudnn_enabled=True")
-		}
+		args := w.arguments(op, n)
 		expression = fmt.Sprintf("aten.%s.%s(%s)", op, overload, strings.Join(args, ", "))
 	}
 	for _, v := range n.Results {
@@ -179,6 +164,52 @@ func (w *graphWriter) call(n *graph.Node) string {
 		results = append(results, w.names[v])
 	}
 	return strings.Join(results, ", ") + " = " + expression
+}
+
+// positional are the arguments that are given by position, in the order of the operator's schema, if they are not only
+// self. Older versions do not accept self as a keyword.
+var positional = map[string][]string{"where": {"condition", "self"}, "polygamma": {"n", "self"},
+	"special_polygamma": {"n", "self"}}
+
+// arguments returns the arguments of a call.
+func (w *graphWriter) arguments(op string, n *graph.Node) []string {
+	first := positional[op]
+	if first == nil {
+		first = []string{"self"}
+	}
+	args := make([]string, 0, len(n.Args)+2)
+	for _, name := range first {
+		for _, a := range n.Args {
+			if a.Name == name {
+				args = append(args, w.value(a.Value))
+			}
+		}
+	}
+	for _, a := range n.Args {
+		text := w.value(a.Value)
+		if op == "scaled_dot_product_attention" && a.Name == "dropout_p" {
+			text += " if self.training else 0.0"
+		}
+		if !slices.Contains(first, a.Name) {
+			args = append(args, a.Name+"="+text)
+		}
+	}
+	if mode := modes[op]; mode != "" && n.Arg(mode) == nil {
+		args = append(args, mode+"="+modeOf(op, n))
+	}
+	if op == "batch_norm" || op == "instance_norm" {
+		args = append(args, "cudnn_enabled=True")
+	}
+	return args
+}
+
+// modeOf returns the value of an argument that depends on the mode. A norm without running statistics uses the
+// statistics of the batch in each mode.
+func modeOf(op string, n *graph.Node) string {
+	if (op == "batch_norm" || op == "instance_norm") && n.Arg("running_mean") == nil {
+		return "True"
+	}
+	return "self.training"
 }
 
 // value returns Python's text of an argument.
