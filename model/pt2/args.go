@@ -40,8 +40,8 @@ func (b *builder) addArg(n *graph.Node, name string, arg union) error {
 		return nil
 	}
 	value, err := b.value(arg)
-	if err != nil || slices.Contains(placement, name) {
-		return err
+	if err != nil || slices.Contains(placement, name) || name == "sparse" && n.Operator == "embedding.default" {
+		return err // graft's optimizers need dense gradients, which have the same values
 	}
 	if n.Operator == "scaled_dot_product_attention.default" && name == "dropout_p" && value != 0.0 {
 		b.train = true

@@ -58,6 +58,11 @@ func read(r io.ReaderAt, size int64, several bool) (*graph.Imported, error) {
 	if err := b.describe(a); err != nil {
 		return nil, err
 	}
+	if !several {
+		if err := b.checkTraining(); err != nil {
+			return nil, err
+		}
+	}
 	if err := b.out.Graph.Single(); err != nil && !several {
 		return nil, err
 	}
@@ -99,8 +104,9 @@ type builder struct {
 	passed   map[string]bool   // operators passed on to LibTorch
 	depth    int               // nesting of blocks
 	unmapped graph.Unmapped
-	train    bool // an operator was exported in train mode
-	several  bool // several inputs and outputs are allowed
+	train    bool  // an operator was exported in train mode
+	several  bool  // several inputs and outputs are allowed
+	frozen   []int // places of the parameters that PyTorch does not train
 }
 
 // spec is the supported part of an input's or output's description.
@@ -183,6 +189,9 @@ func (b *builder) addTensor(s spec, name string, role graph.Role, from *payloads
 		t.Tied = other
 	} else {
 		first[key] = name
+	}
+	if role == graph.Parameter && described.Grad != nil && !*described.Grad {
+		b.frozen = append(b.frozen, len(b.out.Graph.Tensors))
 	}
 	b.out.Graph.Tensors = append(b.out.Graph.Tensors, t)
 	b.out.Weights.Tensors = append(b.out.Weights.Tensors, w)

@@ -63,6 +63,7 @@ type meta struct {
 	Strides []integer `json:"strides"`
 	Offset  integer   `json:"storage_offset"`
 	Layout  int       `json:"layout"`
+	Grad    *bool     `json:"requires_grad"` // nil if the archive does not say
 }
 
 // union is an object whose only key names the type of its value.
