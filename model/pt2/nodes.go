@@ -117,7 +117,7 @@ var renamed = map[string]string{
 	"copy_.default": "expand_as.default", "to.device": "to.dtype", "to.dtype_layout": "to.dtype",
 	"__and__.Tensor": "bitwise_and.Tensor", "__or__.Tensor": "bitwise_or.Tensor",
 	"__xor__.Tensor": "bitwise_xor.Tensor", "__and__.Scalar": "bitwise_and.Scalar",
-	"swapdims.default": "swapaxes.default", decomposedNorm: "batch_norm.default",
+	"swapdims.default": "swapaxes.default", "transpose_.default": "transpose.int", decomposedNorm: "batch_norm.default",
 }
 
 // decomposedNorm is the batch normalization in eval mode of PyTorch 2.5, and of later versions after
@@ -157,6 +157,9 @@ func (b *builder) addNode(n *node) error {
 	self, err := b.addArgs(&out, n, argumentNames[target])
 	if err != nil {
 		return err
+	}
+	if reshapes(target) {
+		return b.reshape(&out, n, self)
 	}
 	if target == "copy_.default" && !b.sameType(n) {
 		return fmt.Errorf("an in-place copy to another type is not supported; create a new tensor in the " +
@@ -205,6 +208,26 @@ func (b *builder) addArgs(out *graph.Node, n *node, names map[string]string) (se
 		}
 	}
 	return self, nil
+}
+
+// reshapes reports whether an operator changes the shape of its first argument in place, but none of its values.
+func reshapes(target string) bool {
+	return slices.Contains([]string{"squeeze_.default", "squeeze_.dim", "unsqueeze_.default", "t_.default",
+		"transpose_.default", "swapaxes_.default"}, target)
+}
+
+// reshape adds an operator of reshapes as a view, which the name of its first argument reads from now on.
+func (b *builder) reshape(out *graph.Node, n *node, self string) error {
+	if _, weight := b.names[self].(graph.Weight); weight {
+		return b.changeTensor(n, self)
+	}
+	if err := b.addResults(n, out, self); err != nil {
+		return err
+	}
+	b.out.Graph.Nodes = append(b.out.Graph.Nodes, *out)
+	result := resultNames(n)[0]
+	b.names[self], b.views.aliases[self] = b.names[result], b.views.aliases[result]
+	return nil
 }
 
 // inPlace reports whether an operator changes its first argument.
@@ -281,8 +304,31 @@ func (b *builder) addResults(n *node, out *graph.Node, self string) error {
 	}
 	for k, name := range resultNames(n) {
 		b.views.add(name, *out, k, self, b.contiguous(self))
+		if from := reordered(n); from != "" {
+			b.views.share(name, from, *out)
+		}
 	}
 	return nil
+}
+
+// reordered returns the operand of an einsum that only reorders the dimensions of one tensor; empty for others. The
+// The result shares the memory of the operand.
+func reordered(n *node) string {
+	if n.Target != "torch.ops.aten.einsum.default" || len(n.Inputs) < 2 {
+		return ""
+	}
+	var equation string
+	var operands []struct{ Name string }
+	if decode(n.Inputs[0].Arg, &equation) != nil || decode(n.Inputs[1].Arg, &operands) != nil || len(operands) != 1 {
+		return ""
+	}
+	from, to, explicit := strings.Cut(equation, "->")
+	for _, letter := range from {
+		if explicit && letter != ' ' && letter != '.' && !strings.ContainsRune(to, letter) {
+			return "" // a sum
+		}
+	}
+	return operands[0].Name
 }
 
 // contiguous reports whether the items of a value are contiguous in memory.

@@ -75,6 +75,17 @@ func (v *views) add(name string, n graph.Node, result int, self string, contiguo
 	v.aliases[name] = &alias{of: from.of, path: append(slices.Clip(from.path), s), value: value, version: from.version}
 }
 
+// share records that a result shares the memory of a value, in an order that cannot be repeated.
+func (v *views) share(name, with string, n graph.Node) {
+	from := v.aliases[with]
+	if from == nil {
+		return
+	}
+	a := v.aliases[name]
+	v.aliases[name] = &alias{of: from.of, path: append(slices.Clip(from.path), step{node: n, copies: true}),
+		value: a.value, version: from.version}
+}
+
 // read returns the content of a value, after all writes into its memory.
 func (v *views) read(name string) (graph.Value, error) {
 	a := v.aliases[name]

@@ -20,6 +20,12 @@ type call struct {
 	shape  []int
 }
 
+// text is an argument that is a text, and list one that is a list of one value.
+type (
+	text string
+	list string
+)
+
 // programOf returns a program that reads x, with three rows and two columns.
 func programOf(output string, calls ...call) string {
 	integer := func(n int) any { return map[string]any{"as_int": n} }
@@ -43,10 +49,13 @@ func programOf(output string, calls ...call) string {
 		inputs := []any{}
 		for k := 0; k < len(c.args); k += 2 {
 			kind := map[string]string{"string": "as_tensor", "int": "as_int", "float64": "as_float",
-				"[]int": "as_ints"}[fmt.Sprintf("%T", c.args[k+1])]
+				"[]int": "as_ints", "pt2.text": "as_string", "pt2.list": "as_tensors"}[fmt.Sprintf("%T", c.args[k+1])]
 			value := c.args[k+1]
 			if name, ok := value.(string); ok {
 				value = map[string]any{"name": name}
+			}
+			if one, ok := value.(list); ok {
+				value = []any{map[string]any{"name": string(one)}}
 			}
 			inputs = append(inputs, map[string]any{"name": c.args[k], "arg": map[string]any{kind: value}})
 		}
@@ -97,6 +106,18 @@ func TestWritesThroughViewsReachTheMemory(t *testing.T) {
 				{"unsqueeze.default", []any{"self", "old", "dim", 1}, "u", []int{3, 1}},
 				{"expand.default", []any{"self", "u", "size", []int{3, 2}}, "out", []int{3, 2}}},
 			[]float64{10, 10, 30, 30, 50, 50}},
+		"a transpose in place keeps the order in memory": {[]call{clone,
+			{"view.default", []any{"self", "t", "size", []int{6}}, "v", []int{6}},
+			{"t_.default", []any{"self", "t"}, "tt", []int{2, 3}},
+			{"neg_.default", []any{"self", "t"}, "n", []int{2, 3}},
+			{"clone.default", []any{"self", "v"}, "out", []int{6}}}, []float64{-1, -2, -3, -4, -5, -6}},
+		"a view with a new dimension is changed": {[]call{clone,
+			{"select.int", []any{"self", "t", "dim", 1, "index", 0}, "s", []int{3}},
+			{"unsqueeze_.default", []any{"self", "s", "dim", 1}, "u", []int{3, 1}},
+			{"mul_.Scalar", []any{"self", "s", "other", 2.0}, "m", []int{3, 1}}, read}, []float64{2, 2, 6, 4, 10, 6}},
+		"an einsum that sums returns its own memory": {[]call{clone,
+			{"einsum.default", []any{"equation", text("ij->i"), "tensors", list("t")}, "s", []int{3}},
+			{"neg_.default", []any{"self", "s"}, "n", []int{3}}, read}, []float64{1, 2, 3, 4, 5, 6}},
 	} {
 		records := sampleRecords()
 		records["models/model.json"] = programOf("out", c.calls...)
@@ -123,6 +144,7 @@ func TestWritesThatMayMissTheMemoryAreRefused(t *testing.T) {
 	for view, c := range map[string]call{
 		"dropout": {"dropout.default", []any{"input", "t", "p", 0.5}, "s", []int{3, 2}},
 		"expand":  {"expand.default", []any{"self", "t", "size", []int{3, 2}}, "s", []int{3, 2}},
+		"einsum":  {"einsum.default", []any{"equation", text("ij->ji"), "tensors", list("t")}, "s", []int{2, 3}},
 	} {
 		records := sampleRecords()
 		records["models/model.json"] = strings.ReplaceAll(programOf("out", clone, c, zero, read), `"strides"`,
