@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"graft/model/graph"
 	"graft/torch"
 	"graft/torch/weights"
 )
@@ -272,6 +273,9 @@ func (n *Network) fits(entries []Entry, byName map[string]weights.Tensor) error 
 		case ok && !sameShape(w.Shape, e.Slot.Shape):
 			shapes = append(shapes, fmt.Sprintf("%s is %v in the file and %v in the network", e.Name, w.Shape,
 				e.Slot.Shape))
+		case ok && e.Slot.Tied != "" && graph.Untied(w, byName[e.Slot.Tied]):
+			shapes = append(shapes, fmt.Sprintf("%s and %s are one tensor in the network, but differ in the file",
+				e.Name, e.Slot.Tied))
 		}
 	}
 	for _, other := range slices.Sorted(maps.Keys(byName)) {

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -71,6 +72,9 @@ func (g *Graph) Fits(set *weights.Set) error {
 		case !same || w.DType != t.DType:
 			faults = append(faults, fmt.Sprintf("%s is %v %v in the file and %v %v in the network", t.Name, w.DType,
 				w.Shape, t.DType, t.Shape))
+		case t.Tied != "" && Untied(w, given[t.Tied]):
+			faults = append(faults, fmt.Sprintf("%s and %s are one tensor in the network, but differ in the file; "+
+				"make them equal, or export the network again without sharing them", t.Name, t.Tied))
 		}
 	}
 	if len(faults) > 0 {
@@ -78,6 +82,11 @@ func (g *Graph) Fits(set *weights.Set) error {
 			"use the weights that were written with the network", g.Name, faults)
 	}
 	return nil
+}
+
+// Untied reports whether two stored tensors have different values of one type.
+func Untied(a, b weights.Tensor) bool {
+	return a.DType == b.DType && slices.Equal(a.Shape, b.Shape) && !bytes.Equal(a.Data, b.Data)
 }
 
 func byName(set *weights.Set) map[string]weights.Tensor {

@@ -312,7 +312,7 @@ func (b *builder) addResults(n *node, out *graph.Node, self string) error {
 }
 
 // reordered returns the operand of an einsum that only reorders the dimensions of one tensor; empty for others. The
-// The result shares the memory of the operand.
+// result shares the memory of the operand.
 func reordered(n *node) string {
 	if n.Target != "torch.ops.aten.einsum.default" || len(n.Inputs) < 2 {
 		return ""
