@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -84,7 +85,7 @@ func (m *Simulation) Plan(fsys files.FS, data *dataset.Set, code string) (*grid.
 		Budget: o.Timeline.Budget.Seconds(), Start: m.firstDecision(), Decisions: m.decisions(),
 		Origin: &tables.Origin{Form: form, Deepen: o.Adapt.Surgery.Form, Compat: o.Adapt.Surgery.Compat, Batch: o.Batch,
 			Data: data.Digest}}
-	p.Cause, err = m.cause(fsys, form, data, code)
+	p.Cause, err = m.cause(fsys, form, data.Digest, code)
 	if err != nil {
 		return nil, err
 	}
@@ -136,11 +137,71 @@ func (m *Simulation) firstDecision() float64 {
 	return 0
 }
 
-// cause digests everything that determines the outcomes of the scenario.
-func (m *Simulation) cause(fsys files.FS, form []byte, data *dataset.Set, code string) (tables.Cause, error) {
+// CheckPlan returns an error if the initial weights, the options or the profile changed since a plan was made. New
+// outcomes would have the keys of other outcomes in the cache.
+func (m *Simulation) CheckPlan(fsys files.FS, p *grid.Plan) error {
+	now, err := m.causeNow(fsys, p)
+	if err != nil {
+		return err
+	}
+	for _, part := range []struct{ name, was, is string }{{m.firstFilesText(), p.Cause.Network, now.Network},
+		{"the options of training, as this version of graft reads them,", p.Cause.Options, now.Options},
+		{"the device profile", p.Cause.Profile, now.Profile}} {
+		if part.was != part.is {
+			return fmt.Errorf("%s changed since the start of the simulation; restore it, or start a new simulation "+
+				"in another folder", part.name)
+		}
+	}
+	return nil
+}
+
+// CheckInitialWeights returns an error if the files of initial weights changed since a plan was made. It does not need
+// the program of a job.
+func (m *Simulation) CheckInitialWeights(fsys files.FS, p *grid.Plan) error {
+	if len(m.firstFiles()) == 0 {
+		return nil
+	}
+	now, err := m.causeNow(fsys, p)
+	if err == nil && now.Network != p.Cause.Network {
+		err = fmt.Errorf("%s changed since the start of the simulation; restore them, choose another folder with "+
+			"option \"folder\", or set option \"force\" to move the existing folder aside", m.firstFilesText())
+	}
+	return err
+}
+
+// causeNow returns the cause of outcomes for the network and the images of a plan.
+func (m *Simulation) causeNow(fsys files.FS, p *grid.Plan) (c tables.Cause, err error) {
+	if p.Scenario.Origin == nil {
+		return c, fmt.Errorf("scenario %s: the plan has no initial network; start a new simulation in another folder",
+			m.Simulate.Name)
+	}
+	var form bytes.Buffer
+	if err := json.Compact(&form, p.Scenario.Origin.Form); err != nil {
+		return c, fmt.Errorf("scenario %s: the network of the plan is damaged: %w; start a new simulation in another "+
+			"folder", m.Simulate.Name, err)
+	}
+	return m.cause(fsys, form.Bytes(), p.Cause.Data, p.Cause.Code)
+}
+
+// firstFilesText describes the initial weights in messages.
+func (m *Simulation) firstFilesText() string {
+	if list := m.firstFiles(); len(list) > 0 {
+		return "the initial weights in " + words.Some(list, mostNamed)
+	}
+	return "the initial network or its program"
+}
+
+// mostNamed is the maximum number of files that a message names.
+const mostNamed = 3
+
+// cause digests everything that determines the outcomes of the scenario. The argument data is the digest of the images.
+func (m *Simulation) cause(fsys files.FS, form []byte, data, code string) (tables.Cause, error) {
 	b := m.InitialWeights()
 	network := sha256.New()
 	fmt.Fprintf(network, "%s\n%d epochs before\n", form, b.Epochs)
+	if m.Network.Fresh { // the files provide only some tensors
+		fmt.Fprintln(network, "fresh")
+	}
 	if m.trains != "" {
 		fmt.Fprintf(network, "program %s %q %q\n", m.trains, m.Job.Program.Command, m.Job.Program.Env)
 	}
@@ -151,7 +212,7 @@ func (m *Simulation) cause(fsys files.FS, form []byte, data *dataset.Set, code s
 	}
 	o := m.Options()
 	o.Seed, o.Steady = 0, o.Steady || m.profile != nil
-	c := tables.Cause{Network: hex.EncodeToString(network.Sum(nil)), Data: data.Digest, Options: trainer.Digest(o),
+	c := tables.Cause{Network: hex.EncodeToString(network.Sum(nil)), Data: data, Options: trainer.Digest(o),
 		Code: code}
 	if m.Simulate.Gains {
 		c.Options += " with gains"

@@ -169,3 +169,27 @@ func TestScenariosThatAreWrong(t *testing.T) {
 		assert.ErrorContains(t, err, want, set)
 	}
 }
+
+// Outcomes in a cache depend on the content of the initial weights, and on whether parameters are drawn anew.
+func TestPlansCoverInitialWeights(t *testing.T) {
+	data := &dataset.Set{Name: "synthetic", Shape: []int{3, 32, 32}, Classes: make([]string, 10), Digest: "data"}
+	file := filepath.Join(t.TempDir(), "a.safetensors")
+	require.NoError(t, os.WriteFile(file, []byte("first"), 0o600))
+	weights := "network.weights=" + file
+	m := must(readScenario(t, aScenario, weights))
+	p := must(m.Plan(files.OS{}, data, "code"))
+	drawn := must(readScenario(t, aScenario, weights, "network.fresh=true"))
+	require.NotEqual(t, p.Cause.Network, must(drawn.Plan(files.OS{}, data, "code")).Cause.Network)
+
+	var stored grid.Plan
+	require.NoError(t, json.Unmarshal(must(json.MarshalIndent(p, "", "  ")), &stored))
+	require.NoError(t, m.CheckPlan(files.OS{}, &stored))
+	require.NoError(t, m.CheckInitialWeights(files.OS{}, &stored))
+	slower := must(readScenario(t, aScenario, weights, "train.batch=32"))
+	require.ErrorContains(t, slower.CheckPlan(files.OS{}, &stored), "the options of training")
+	require.NoError(t, os.WriteFile(file, []byte("second"), 0o600))
+	require.ErrorContains(t, m.CheckPlan(files.OS{}, &stored), file+" changed since the start of the simulation")
+	require.ErrorContains(t, m.CheckInitialWeights(files.OS{}, &stored), file+" changed since the start")
+	stored.Scenario.Origin = nil
+	require.ErrorContains(t, m.CheckPlan(files.OS{}, &stored), "start a new simulation")
+}

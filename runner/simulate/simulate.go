@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"graft/config"
+	"graft/dataset"
 	"graft/fleet"
 	"graft/internal/failure"
 	"graft/report/runs"
@@ -87,7 +88,10 @@ func (s *workspace) prepareFolder(ctx context.Context, path string, force bool) 
 	begun := err == nil
 	if begun && s.checkSame() == nil {
 		s.plan = was
-		return nil
+		if err = s.checkInputs(ctx); err == nil || !force {
+			return failure.With(failure.Configuration, err)
+		}
+		begun = false // moved aside
 	}
 	if begun && !force {
 		return failure.With(failure.Configuration, s.checkSame())
@@ -126,6 +130,34 @@ func (s *workspace) checkSame() error {
 	return fmt.Errorf("%s contains another simulation: %s; restore its configuration, "+
 		"choose another folder with option \"folder\", or set option \"force\" to move the existing folder aside",
 		s.folder, what)
+}
+
+// checkInputs returns an error if the initial weights or the images differ from the start of the simulation.
+func (s *workspace) checkInputs(ctx context.Context) error {
+	if err := s.CheckInitialWeights(s.env.Files, s.plan); err != nil || s.Job.Program.On() {
+		return err
+	}
+	if err := s.Run.Limit(); err != nil {
+		return err
+	}
+	return torch.With(func(scope *torch.Scope) error {
+		data, err := s.data(ctx, scope, torch.CPU)
+		if err != nil { // completed work does not need the images
+			s.env.Log.Warn("cannot check that the images are the same as at the start of the simulation",
+				zap.Error(err))
+			return nil
+		}
+		return s.checkImages(data)
+	})
+}
+
+// checkImages returns an error if images differ from the start of the simulation.
+func (s *workspace) checkImages(data *dataset.Set) error {
+	if data.Digest == s.plan.Cause.Data {
+		return nil
+	}
+	return failure.With(failure.Configuration, fmt.Errorf("the images of %s differ from the images at the start of "+
+		"the simulation; restore them, or start a new simulation in another folder", data.Name))
 }
 
 // makePlan computes the plan. It loads the images on the CPU only for their digest.

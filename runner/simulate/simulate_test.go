@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/internal/files"
 	"graft/runner/app"
 	"graft/runner/simulate"
 	"graft/runner/workers"
@@ -58,4 +59,28 @@ func TestSimulationsSurviveFaults(t *testing.T) {
 	}
 	worktest.SurviveFaults(t, run,
 		func(path string) bool { return strings.HasPrefix(path, "table/") && !strings.HasSuffix(path, ".lock") })
+}
+
+// A simulation whose initial weights changed is refused, even if all its work is done; with Force, it starts over.
+func TestChangedWeightsAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	file, weights := filepath.Join(dir, "late.toml"), filepath.Join(dir, "a.safetensors")
+	require.NoError(t, os.WriteFile(file, []byte(scenario), 0o600))
+	env := worktest.Env(files.OS{})
+	o := simulate.ManifestOptions{Folder: filepath.Join(dir, "run"), Set: []string{"network.weights=" + weights}}
+	run := func() error {
+		_, err := simulate.Manifest(t.Context(), env, file, o)
+		return err
+	}
+	require.NoError(t, os.WriteFile(weights, []byte("first"), 0o600))
+	require.NoError(t, run())
+	require.NoError(t, run(), "the same weights")
+	require.NoError(t, os.WriteFile(weights, []byte("second"), 0o600))
+	require.ErrorContains(t, run(), "a.safetensors changed since the start of the simulation")
+	err := simulate.Work(t.Context(), env, o.Folder, workers.Options{Threads: 1})
+	require.ErrorContains(t, err, "a.safetensors changed since the start of the simulation")
+	o.Force = true
+	require.NoError(t, run())
+	o.Force = false
+	require.NoError(t, run(), "the new weights")
 }

@@ -90,10 +90,8 @@ func (s *workspace) lab(ctx context.Context, scope *torch.Scope, o workers.Optio
 	if err != nil {
 		return nil, err
 	}
-	if data.Digest != s.plan.Cause.Data {
-		return nil, failure.With(failure.Configuration, fmt.Errorf(
-			"the images of %s differ from the images at the start of the "+
-				"simulation; restore them, or start a new simulation in another folder", data.Name))
+	if err := s.checkImages(data); err != nil {
+		return nil, err
 	}
 	if code, err := codeVersion(device); err != nil || code != s.plan.Cause.Code {
 		return nil, errors.Join(err, failure.With(failure.Configuration, fmt.Errorf(
@@ -101,6 +99,9 @@ func (s *workspace) lab(ctx context.Context, scope *torch.Scope, o workers.Optio
 				"but this worker has %s; use the same versions and devices, or start a new simulation in another "+
 				"folder",
 			s.plan.Cause.Code, code)))
+	}
+	if err := s.CheckPlan(s.env.Files, s.plan); err != nil {
+		return nil, failure.With(failure.Configuration, err)
 	}
 	runtime, err := torch.Describe()
 	if err != nil {
