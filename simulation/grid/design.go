@@ -153,8 +153,9 @@ func (g *Grid) walkHalves(visit visitor) error {
 	return nil
 }
 
-// walkLikely follows the likeliest node until there are enough sequences. A node without an outcome counts as a
-// sequence, so others can run in the meantime. This does not change the selection.
+// walkLikely follows the likeliest node until there are enough sequences. A node whose seeds have not all run counts as
+// a sequence, so others can run in the meantime. This does not change the selection: the policy reads means over all
+// seeds, whatever the order in which they end.
 func (g *Grid) walkLikely(visit visitor) error {
 	var ahead events.Heap[prospect]
 	ahead.Push(likeliestFirst(1, 0), prospect{g.root, 1})
@@ -164,7 +165,8 @@ func (g *Grid) walkLikely(visit visitor) error {
 		if err := visit(at.node); err != nil {
 			return err
 		}
-		if !g.leads(at.node) || len(at.sequence) == g.Space.Decisions {
+		known := g.leads(at.node) && (g.dry || at.done())
+		if !known || len(at.sequence) == g.Space.Decisions {
 			taken++
 			continue
 		}

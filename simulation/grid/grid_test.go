@@ -686,3 +686,25 @@ func TestOutcomesFollowTheStatesTheyContinue(t *testing.T) {
 		require.Equal(t, again.Left, o.Left[:1])
 	})
 }
+
+// A policy selects sequences by means over all seeds, so it is not asked before all seeds of a leg have run.
+func TestPoliciesSelectByAllSeeds(t *testing.T) {
+	inScenario(t, 2, []int64{1}, func(p *testScenario) {
+		var err error
+		p.policy, err = decider.NewStructural(decider.StructuralShape{}, decider.Scale{}, decider.Scale{}, 3)
+		require.NoError(t, err)
+		p.plan.Design = Design{Which: Likely, Most: 2}
+		require.NoError(t, p.grid().Work(context.Background(), p.worker(&claims{})))
+
+		p.plan.Seeds = []int64{1, 2} // seed 1 has ended, seed 2 has not started
+		g := p.grid()
+		ready, err := g.Ready()
+		require.NoError(t, err)
+		require.Equal(t, []Segment{{Seed: 2}}, ready)
+		require.Nil(t, g.root.shares)
+		require.NoError(t, p.grid().Work(context.Background(), p.worker(&claims{})))
+		left, err := g.Ready()
+		require.NoError(t, err)
+		require.Empty(t, left, "this grid selects the sequences of the workers")
+	})
+}
