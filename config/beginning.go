@@ -1,7 +1,12 @@
 package config
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 
@@ -53,6 +58,19 @@ func (j *Job) ConstantsOf(seed int64) string {
 		return ""
 	}
 	return j.weightsOf(seed)
+}
+
+// WeightsDigest returns the SHA-256, in hex, of the weight file for a seed. It returns an empty text if no
+// file is named, or if it does not exist.
+func (j *Job) WeightsDigest(fsys files.FS, seed int64) (string, error) {
+	path := cmp.Or(j.InitialWeightsOf(seed).Weights, j.ConstantsOf(seed))
+	info, err := fsys.Stat(path)
+	if path == "" || errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir() {
+		return "", nil
+	}
+	h := sha256.New()
+	err = hashFile(fsys, h, path)
+	return hex.EncodeToString(h.Sum(nil)), err
 }
 
 func (j *Job) weightsOf(seed int64) string {

@@ -34,6 +34,9 @@ type SweepCase struct {
 	Key    string   `json:"key"`    // name of the case in paths
 	Digest string   `json:"digest"` // digest of the job with the first seed
 	Seeds  []int64  `json:"seeds"`  // seeds of the case's trials
+	// SHA-256 of the weight file of each seed, when the sweep was planned; an empty text means unknown. Null without
+	// initial weights.
+	Weights []string `json:"weights_sha256,omitempty"`
 	// Shared describes how the seeds share initial weights from a file. It is empty if each seed draws all its weights
 	// at random.
 	Shared string `json:"shared_by_seeds,omitempty"`

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"graft/internal/failure"
 	"graft/internal/words"
 	"graft/report/runs"
+	"graft/results"
 )
 
 // finish collects the outcome of all trials, with an error if some failed.
@@ -63,6 +65,7 @@ func (s *sweep) failedError(o *runs.SweepOutcome) error {
 // outcome reads the completed trials.
 func (s *sweep) outcome() (*runs.SweepOutcome, error) {
 	o, folder := &runs.SweepOutcome{Cases: []*runs.CaseOutcome{}, Failed: []runs.FailedTrial{}}, s.reader()
+	images := imagesOf{}
 	for _, c := range s.plan.Cases {
 		made := &runs.CaseOutcome{Name: c.Name, Set: c.Set, Shared: c.Shared, Trials: []runs.TrialOutcome{}}
 		for _, seed := range c.Seeds {
@@ -79,8 +82,11 @@ func (s *sweep) outcome() (*runs.SweepOutcome, error) {
 			if t.same != "" {
 				from.Case = s.plan.Case(t.same)
 			}
-			one, err := runs.ReadTrial(folder, from)
+			one, err := s.readTrial(folder, from)
 			if err != nil {
+				return nil, err
+			}
+			if err := images.add(s, from); err != nil {
 				return nil, err
 			}
 			one.Same = t.same
@@ -102,6 +108,16 @@ func (s *sweep) outcome() (*runs.SweepOutcome, error) {
 	}
 	o.Summarize(base)
 	return o, nil
+}
+
+// readTrial reads the outcome of a completed trial.
+func (s *sweep) readTrial(folder *runs.Folder, t runs.SweepTrial) (*runs.TrialOutcome, error) {
+	o, err := runs.ReadTrial(folder, t)
+	if err != nil {
+		err = fmt.Errorf("%w; to run the trial again, delete its folder %s and continue with option \"resume\"", err,
+			s.at(t.Folder()))
+	}
+	return o, err
 }
 
 // compared records how the arms of a comparison were made.
@@ -128,3 +144,38 @@ func (s *sweep) compared(o *runs.SweepOutcome) error {
 
 // sameAccuracy is the largest difference of mean accuracies that counts as rounding.
 const sameAccuracy = 1e-9
+
+// imagesOf holds the first trial of cases with the same options of data, by these options.
+type imagesOf map[string]imagesOfTrial
+
+type imagesOfTrial struct {
+	trial  runs.SweepTrial
+	digest string
+}
+
+// add returns an error if a trial used other images than an earlier trial with the same options of data. Files of
+// images can change between the trials of a sweep. Programs state no digest of their examples.
+func (i imagesOf) add(s *sweep, t runs.SweepTrial) error {
+	if s.Job.Program.On() {
+		return nil
+	}
+	m, err := results.ReadManifest(s.env.Files, s.at(t.Folder()))
+	if err != nil {
+		return fmt.Errorf("trial %s: %w", t, err)
+	}
+	key := strings.Join(slices.DeleteFunc(slices.Sorted(slices.Values(t.Case.Set)), func(set string) bool {
+		return !strings.HasPrefix(strings.TrimSpace(set), "data.") && !strings.HasPrefix(set, "program.")
+	}), "\n")
+	first, known := i[key]
+	if !known {
+		i[key] = imagesOfTrial{t, m.DatasetSHA256}
+		return nil
+	}
+	if first.digest == m.DatasetSHA256 || first.digest == "" || m.DatasetSHA256 == "" {
+		return nil
+	}
+	return failure.With(failure.Configuration, fmt.Errorf("trial %s has other images than trial %s, so their "+
+		"difference has two causes: the files of the images changed during the sweep; restore them, delete the "+
+		"folders in %s of the trials with other images, and continue with option \"resume\", or start a new sweep in "+
+		"another folder", t, first.trial, s.at(runs.TrialsFolder)))
+}

@@ -102,9 +102,31 @@ func (s *sweep) add(path string, o Options, c config.Case, seeds []int64) (*runs
 	}
 	added := &runs.SweepCase{Shared: job.SharedBySeeds(), Name: c.Name, Set: append([]string{}, c.Set...),
 		Key: c.Key(func(key string) bool { return s.jobs[key] != nil }), Digest: job.Job.Digest(), Seeds: seeds}
+	if added.Weights, err = s.weightsOf(&job.Job, seeds); err != nil {
+		return nil, failure.With(failure.Configuration, err)
+	}
 	s.plan.Cases = append(s.plan.Cases, added)
 	s.jobs[added.Key] = &job.Job
 	return added, nil
+}
+
+// weightsOf returns the digest of the weight file of each seed; nil without initial weights.
+func (s *sweep) weightsOf(job *config.Job, seeds []int64) (digests []string, err error) {
+	if job.Network.Weights == "" {
+		return nil, nil
+	}
+	for k, seed := range seeds {
+		if k > 0 && !job.WeightsBySeed() {
+			digests = append(digests, digests[0])
+			continue
+		}
+		digest, err := job.WeightsDigest(s.env.Files, seed)
+		if err != nil {
+			return nil, fmt.Errorf("seed %d: network.weights: %w", seed, err)
+		}
+		digests = append(digests, digest)
+	}
+	return digests, nil
 }
 
 // checkSeeds checks the weight file of each seed and, unless the sweep resumes, the run from which its trial starts.

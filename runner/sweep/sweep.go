@@ -3,12 +3,14 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.uber.org/zap"
@@ -193,6 +195,7 @@ func (s *sweep) checkSame(run *results.Run) error {
 	if err != nil {
 		return err
 	}
+	s.takeUnknown(was)
 	now, err := s.planText()
 	if err != nil {
 		return err
@@ -204,6 +207,24 @@ func (s *sweep) checkSame(run *results.Run) error {
 	return failure.With(failure.Configuration, fmt.Errorf(
 		"resume %s: the folder contains another sweep: %s; restore its "+
 			"configuration and options, or choose another folder with option \"folder\"", s.folder, s.difference(was)))
+}
+
+// takeUnknown gives both plans the digests of weights that only one of them has: files of completed sweeps may be gone,
+// and plans of earlier versions have no digests.
+func (s *sweep) takeUnknown(was *runs.SweepPlan) {
+	for k, c := range was.Cases {
+		if k >= len(s.plan.Cases) {
+			return
+		}
+		now := s.plan.Cases[k]
+		if c.Weights == nil {
+			c.Weights = slices.Clone(now.Weights)
+		}
+		for at := range min(len(c.Weights), len(now.Weights)) {
+			c.Weights[at] = cmp.Or(c.Weights[at], now.Weights[at])
+			now.Weights[at] = cmp.Or(now.Weights[at], c.Weights[at])
+		}
+	}
 }
 
 // difference describes the differences from the plan in the folder.
@@ -222,6 +243,12 @@ func (s *sweep) difference(was *runs.SweepPlan) string {
 		if k < len(s.plan.Cases) && c.Digest != s.plan.Cases[k].Digest {
 			return fmt.Sprintf("case %s: %s", c.Name,
 				config.Changes(s.env.Files, s.caseFile(c), s.jobs[s.plan.Cases[k].Key]))
+		}
+	}
+	for k, c := range was.Cases {
+		if k < len(s.plan.Cases) && !slices.Equal(c.Weights, s.plan.Cases[k].Weights) {
+			return fmt.Sprintf("case %s: the content of network.weights (%s) has changed", c.Name,
+				s.jobs[s.plan.Cases[k].Key].Network.Weights)
 		}
 	}
 	return "the sequences of the arm \"best fixed\" have changed"

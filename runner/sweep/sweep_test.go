@@ -204,3 +204,51 @@ func TestFaultsNameTheirCase(t *testing.T) {
 	require.ErrorContains(t, err, "the job never adapts")
 	require.Equal(t, failure.Configuration, failure.CodeOf(context.Background(), err))
 }
+
+// A sweep does not mix trials that start from different weights, or that use different images.
+func TestSweepsDoNotMixInputs(t *testing.T) {
+	dir := t.TempDir()
+	csv, first := filepath.Join(dir, "t.csv"), smallest(filepath.Join(dir, "first"))
+	rows := func(word string) {
+		text := "text,label\n" + strings.Repeat("x"+word+",1\nyy,0\n", 20)
+		require.NoError(t, os.WriteFile(csv, []byte(text), 0o600))
+	}
+	_, err := sweep.Run(t.Context(), worktest.Env(files.OS{}), "", first)
+	require.NoError(t, err)
+	weights := filepath.Join(dir, "w.safetensors")
+	require.NoError(t, os.Rename(filepath.Join(first.Folder, "trials/as-given/seed-1/weights.safetensors"), weights))
+	network := filepath.Join(first.Folder, "trials/as-given/seed-1/network.toml")
+
+	o := smallest(filepath.Join(dir, "run"))
+	o.Seeds, o.Resume = 2, true
+	o.Set = append(o.Set[:len(o.Set)-2], "network.name=", "network.file="+network, "network.weights="+weights)
+	run := func(o sweep.Options) error {
+		_, err := sweep.Run(t.Context(), worktest.Env(files.OS{}), "", o)
+		return err
+	}
+	again := func(o sweep.Options) error { // runs the last trial again
+		require.NoError(t, os.RemoveAll(filepath.Join(o.Folder, "trials/as-given/seed-2")))
+		require.NoError(t, os.Remove(filepath.Join(o.Folder, runs.OutcomeFile)))
+		return run(o)
+	}
+	require.NoError(t, run(o))
+	require.NoError(t, again(o))
+	require.NoError(t, os.WriteFile(filepath.Join(o.Folder, "trials/as-given/seed-2", runs.OutcomeFile), nil, 0o600))
+	require.ErrorContains(t, run(o), "to run the trial again, delete its folder "+
+		filepath.Join(o.Folder, "trials/as-given/seed-2"))
+	require.NoError(t, again(o))
+	text, err := os.ReadFile(weights)
+	require.NoError(t, err)
+	text[len(text)-1] ^= 1
+	require.NoError(t, os.WriteFile(weights, text, 0o600))
+	require.ErrorContains(t, run(o), "case as given: the content of network.weights ("+weights+") has changed")
+
+	rows("a")
+	d := smallest(filepath.Join(dir, "texts"))
+	d.Seeds, d.Resume = 2, true
+	d.Set = append(d.Set[:2], "data.kind=csv", "data.path="+csv, "data.context=8", "train.batch=8",
+		"time.events=[]", "network.name=SmallBERT", "run.threads=1")
+	require.NoError(t, run(d))
+	rows("b")
+	require.ErrorContains(t, again(d), "trial as given, seed 2 has other images than trial as given, seed 1")
+}

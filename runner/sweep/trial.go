@@ -216,7 +216,7 @@ func (s *sweep) candidates() (list []runs.Candidate, settled bool, err error) {
 			if t.state == failed {
 				continue
 			}
-			o, err := runs.ReadTrial(folder, t.SweepTrial)
+			o, err := s.readTrial(folder, t.SweepTrial)
 			if err != nil {
 				return nil, false, err
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -131,6 +132,9 @@ func (s *sweep) perform(held, ctx context.Context, t trial, o workers.Options) (
 // train runs the job of a trial, or continues it from its checkpoint. A folder that cannot be resumed is moved aside.
 func (s *sweep) train(ctx context.Context, t trial, o workers.Options) (*train.Result, error) {
 	set := append(append([]string{}, t.set...), fmt.Sprintf("run.seed=%d", t.Seed))
+	if err := s.checkWeights(t, set); err != nil {
+		return nil, err
+	}
 	env, path, options := *s.env, s.caseFile(t.Case), train.Options{Set: set, Folder: s.at(t.Folder())}
 	env.Show, env.Args = nil, []string{"graft", "train", path, "--folder", options.Folder}
 	for _, a := range set {
@@ -150,4 +154,22 @@ func (s *sweep) train(ctx context.Context, t trial, o workers.Options) (*train.R
 	}
 	options.Resume, options.Force = false, true
 	return train.Run(ctx, &env, path, options)
+}
+
+// checkWeights returns an error if the initial weights of a trial changed since the sweep was planned.
+func (s *sweep) checkWeights(t trial, set []string) error {
+	k := slices.Index(t.Case.Seeds, t.Seed)
+	if k >= len(t.Case.Weights) || t.Case.Weights[k] == "" || t.Case.Final != "" { // a final network has fresh weights
+		return nil
+	}
+	job, err := config.ReadJob(s.env.Files, s.caseFile(t.Case), set)
+	if err != nil {
+		return err
+	}
+	digest, err := job.WeightsDigest(s.env.Files, t.Seed)
+	if err == nil && digest != t.Case.Weights[k] {
+		err = failure.With(failure.Configuration, fmt.Errorf("the content of network.weights (%s) changed since the "+
+			"start of the sweep; restore the file, or start a new sweep in another folder", job.Network.Weights))
+	}
+	return err
 }
