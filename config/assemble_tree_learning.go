@@ -60,6 +60,8 @@ type folders struct {
 	fsys   files.FS
 	places []string // keys that name them
 	infos  []fs.FileInfo
+
+	contents map[string]string // key of the table with each content
 }
 
 // read reads the table of a folder that is not named before.
@@ -80,7 +82,20 @@ func (f *folders) read(place, path string) (*simulation.Tree, error) {
 		}
 	}
 	f.infos, f.places = append(f.infos, info), append(f.places, place)
-	return ReadTree(f.fsys, path)
+	tree, err := ReadTree(f.fsys, path)
+	if err != nil {
+		return nil, err
+	}
+	content := tree.Content()
+	if other, known := f.contents[content]; known {
+		return nil, fmt.Errorf("the table in %s has the same records as %s; list each table once: a copy counts twice "+
+			"in training, and does not test policies that learned from it", path, other)
+	}
+	if f.contents == nil {
+		f.contents = map[string]string{}
+	}
+	f.contents[content] = place
+	return tree, nil
 }
 
 // Summary describes in one line how the structural policies are trained.

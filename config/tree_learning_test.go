@@ -158,6 +158,11 @@ seed = 1
 			assert.Equal(t, missing, strings.Trim(strings.TrimSpace(f.Source[f.Column-1:f.Column-1+f.Width]), `"`))
 		}
 	}
+	copied, held := filepath.Join(t.TempDir(), "copy"), tableFolder(t, "held out", 16)
+	require.NoError(t, os.CopyFS(copied, os.DirFS(one)))
+	_, err = ReadTreeLearning(files.OS{}, written(t, "a.toml", fmt.Sprintf("[tables]\nfolders = [%q]\n"+
+		"held_out = [%q, %q]\n", one, held, copied)), nil)
+	assert.ErrorContains(t, err, "held_out[1]: the table in "+copied+" has the same records as folders[0]")
 	_, err = ReadTreeLearning(files.OS{}, "", nil)
 	assert.ErrorContains(t, err, "folders is empty; list the table folders to learn from")
 	_, err = ReadTreeLearning(files.OS{}, written(t, "a.toml", "[tables]\nfolders = \"x\"\n"), nil)

@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 
 	"graft/decider"
 	"graft/internal/parallel"
+	"graft/internal/stat"
 	"graft/simulation"
 	"graft/torch"
 )
@@ -105,17 +107,39 @@ func (l *Learner) Advance() error {
 	if l.Why != "" {
 		return nil
 	}
-	logits, err := l.trainer.Logits()
+	logits, err := l.logits()
 	if err != nil {
 		return err
 	}
 	gradient := make([]float64, len(logits))
 	l.Value = l.aim(logits, gradient)
+	if err := l.diverged("the objective or its gradient", append(gradient, l.Value)); err != nil {
+		return err
+	}
 	if err := l.trainer.Step(gradient); err != nil {
 		return err
 	}
 	l.Step++
 	return l.checkEnd()
+}
+
+// logits returns the policy's scores of all choices.
+func (l *Learner) logits() ([]float64, error) {
+	logits, err := l.trainer.Logits()
+	if err != nil {
+		return nil, err
+	}
+	return logits, l.diverged("a score of an action", logits)
+}
+
+// diverged returns an error if a value is not finite.
+func (l *Learner) diverged(what string, values []float64) error {
+	k := slices.IndexFunc(values, func(v float64) bool { return !stat.Finite(v) })
+	if k < 0 {
+		return nil
+	}
+	return fmt.Errorf("learn from trees: training diverged: after step %d with seed %d, %s is %v; lower learn.lr, "+
+		"learn.weight_decay or learn.beta", l.Step, l.Seed, what, values[k])
 }
 
 // aim is the mean over the trees, and its gradient.
@@ -205,8 +229,11 @@ func (l *Learner) Policy() (*decider.Structural, error) {
 func (l *Learner) current() (*decider.Structural, error) {
 	p := *l.policy
 	values, err := l.trainer.Values()
+	if err != nil {
+		return nil, err
+	}
 	p.Members = []decider.Member{values}
-	return &p, err
+	return &p, l.diverged("a weight of the policy", slices.Concat(values...))
 }
 
 // Learn trains one policy per seed. The argument most limits the number of policies that learn in parallel. The

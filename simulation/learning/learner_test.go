@@ -197,3 +197,20 @@ func TestOptionsThatCannotBe(t *testing.T) {
 		return nil
 	}))
 }
+
+// Learning that diverges ends with an error that names the options, and does not write a policy that chooses by chance.
+func TestLearningThatDiverges(t *testing.T) {
+	for name, change := range map[string]func(o *Options){
+		"weight decay":           func(o *Options) { o.WeightDecay = 1e200 },
+		"rate and best sequence": func(o *Options) { o.Rate, o.Beta = 1e6, 1e5 },
+	} {
+		o := quick()
+		o.Every, o.Tolerance = 1, -1
+		change(&o)
+		s := Study{Trees: treetest.RandomTrees(t, 1), Options: o, Seeds: []uint64{1}}
+		_, err := s.Run(context.Background())
+		require.ErrorContains(t, err, "training diverged: after step", name)
+		require.ErrorContains(t, err, "with seed 1", name)
+		require.ErrorContains(t, err, "lower learn.lr", name)
+	}
+}

@@ -197,7 +197,7 @@ func rowOf(r learn.Row) Row {
 // Figures computes the metrics of the current policy without changing the learner.
 func (l *Learner) Figures() (Row, error) {
 	r := Row{Seed: l.Seed, Step: l.Step, HeldOut: math.NaN()}
-	logits, err := l.trainer.Logits()
+	logits, err := l.logits()
 	if err != nil {
 		return r, err
 	}
