@@ -87,6 +87,9 @@ func leftOutSentence(r runs.LeaveOutReport, s evaluation.Standing) string {
 	switch {
 	case d.OverTables.Low <= 0 && 0 <= d.OverTables.High:
 		return text + "the interval contains zero, so the difference is not significant"
+	case d.OnlyUntested():
+		return text + "the interval excludes zero, but a test over so few tables does not: the difference is not " +
+			"significant"
 	case d.Inside:
 		return text + fmt.Sprintf(
 			"the interval excludes zero, but the noise of the tables alone has a standard deviation of "+

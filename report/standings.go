@@ -49,9 +49,10 @@ func standingRemarks(all []evaluation.Standing, against string) (lines []string)
 			document.Printable(against)))
 	}
 	lines = append(lines, fmt.Sprintf("DIFFERENCE is the regret minus the regret of %s, with its interval over "+
-		"tables; ~ marks differences that are not significant: the interval contains zero, or the noise of the tables "+
-		"alone gives such a difference in more than 1 of 20 cases. Rows are not ranked", document.Printable(against)))
-	lines = append(lines, noiseDecides(all)...)
+		"tables; ~ marks differences that are not significant: the interval contains zero, a test over the "+
+		"tables does not find the difference, or the noise of the tables alone gives such a difference in more than "+
+		"1 of 20 cases. Rows are not ranked", document.Printable(against)))
+	lines = append(append(lines, noiseDecides(all)...), testDecides(all)...)
 	return append(lines, decisionRemark(all)...)
 }
 
@@ -61,7 +62,8 @@ func noiseDecides(all []evaluation.Standing) []string {
 	whole, _ := runs.SplitStandings(all)
 	for _, s := range whole {
 		d := s.Difference
-		if d == nil || !d.Inside || d.OverTables == nil || d.OverTables.Low <= 0 && 0 <= d.OverTables.High {
+		if d == nil || !d.Inside || d.OverTables == nil || d.OverTables.Low <= 0 && 0 <= d.OverTables.High ||
+			d.OnlyUntested() {
 			continue
 		}
 		parts = append(parts, fmt.Sprintf("%s (%.2f points)", document.Printable(s.Policy), d.NoiseLimit()))
@@ -71,6 +73,22 @@ func noiseDecides(all []evaluation.Standing) []string {
 	}
 	return []string{"These differences have the mark although their interval excludes zero, because noise alone " +
 		"exceeds the number in brackets in 1 of 20 cases: " + strings.Join(parts, ", ")}
+}
+
+// testDecides names the differences that have a mark only because of the test over tables.
+func testDecides(all []evaluation.Standing) []string {
+	var parts []string
+	whole, _ := runs.SplitStandings(all)
+	for _, s := range whole {
+		if s.Difference != nil && s.Difference.OnlyUntested() {
+			parts = append(parts, document.Printable(s.Policy))
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return []string{"These differences have the mark although their interval excludes zero, because a paired t-test " +
+		"(for six tables or more: a sign-flip test) does not find them: " + strings.Join(parts, ", ")}
 }
 
 // decisionRemark counts the decisions of policies that are as good as the best up to noise. Random, the only baseline

@@ -323,3 +323,28 @@ func TestLeaveOutNoticesATableUnderTwoNames(t *testing.T) {
 	_, err := CompareLeftOut(context.Background(), append(trees, &again), twoSeeds(ByScenario))
 	require.ErrorContains(t, err, "tables tree 0 and copy of tree 0 have the same records; remove one of them")
 }
+
+// Two tables with the same sign exclude zero from the bootstrap interval in half of all cases, so a test decides too.
+func TestDifferencesOverFewTables(t *testing.T) {
+	for name, c := range map[string]struct {
+		values []float64
+		want   bool
+	}{
+		"two tables":            {[]float64{2, 3}, false},
+		"two equal tables":      {[]float64{2, 2}, false},
+		"three clear tables":    {[]float64{14, 16, 12}, true},
+		"three unclear tables":  {[]float64{1, 9, 4}, false},
+		"six tables, same sign": {[]float64{1, 9, 4, 2, 3, 1}, true},
+	} {
+		require.Equal(t, c.want, confirmed(c.values, stat.SignFlip(c.values, 1)), name)
+	}
+	trees := []*simulation.Tree{noisy(t, "a", 60, 64, 63, 30), noisy(t, "b", 60, 65, 63.5, 39)}
+	c, err := Compare(trees, []Candidate{candidate("best", Oracle()),
+		candidate("never", Constant("never", tables.None))}, "best")
+	require.NoError(t, err)
+	d := c.Standing("never").Difference
+	require.Greater(t, d.OverTables.Low, 0.0)
+	require.Greater(t, d.Mean, d.NoiseLimit())
+	require.True(t, d.Inside)
+	require.True(t, d.OnlyUntested())
+}

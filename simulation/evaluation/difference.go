@@ -14,11 +14,36 @@ type Difference struct {
 	// Noise is the standard deviation of the mean difference due to noise in the tables alone. It is zero if both
 	// candidates choose the same sequences.
 	Noise float64 `json:"noise_points"`
-	// Inside reports whether the difference is not significant: its interval over tables contains zero, or noise alone
-	// causes a difference of this size in more than 1 of 20 cases.
+	// Inside reports whether the difference is not significant: its interval over tables contains zero, a test over
+	// several tables has a p-value above 0.05, or noise alone causes a difference of this size in more than 1 of 20
+	// cases. The test is a paired t-test for fewer than six tables, otherwise the sign-flip test.
 	Inside bool `json:"inside_noise"`
 	// Chance is the p-value of a sign-flip test of the differences per table, not corrected for multiple comparisons.
 	Chance float64 `json:"p"`
+}
+
+// Limits of the test over tables. Bootstrap intervals over few tables are too narrow: with three tables, they exclude
+// zero in a quarter of all cases without a true difference. Sign-flip tests of fewer than six tables have no p-value
+// below 0.05.
+const (
+	significance = 0.05
+	fewestFlips  = 6
+	equalSpread  = 1e-9 // deviation of equal differences, relative to their mean
+)
+
+// confirmed reports whether a test over several tables finds a difference; flips is the p-value of the sign-flip test.
+func confirmed(values []float64, flips float64) bool {
+	if len(values) < fewestFlips && stat.Deviation(values) > equalSpread*math.Abs(stat.Mean(values)) {
+		return stat.TPValue(values) <= significance
+	}
+	return flips <= significance
+}
+
+// OnlyUntested reports whether the difference is not significant for the reason alone that the test over tables does
+// not find it.
+func (d *Difference) OnlyUntested() bool {
+	return d.Inside && d.OverTables != nil && (d.OverTables.Low > 0 || d.OverTables.High < 0) &&
+		math.Abs(d.Mean) >= d.NoiseLimit()
 }
 
 // surely is the two-sided 95% quantile of a standard normal distribution.
@@ -50,7 +75,7 @@ func (c *comparer) difference(name, against string) *Difference {
 	}
 	over := stat.MeanInterval(values, 1)
 	d.OverTables = &over
-	d.Inside = d.Inside || over.Low <= 0 && 0 <= over.High
+	d.Inside = d.Inside || over.Low <= 0 && 0 <= over.High || !confirmed(values, d.Chance)
 	return d
 }
 
