@@ -109,6 +109,8 @@ func (m *Simulation) Validate() error {
 		"fleet.gpus is for workers that train on GPUs, but run.device is cpu; set run.device to cuda")
 	faults.When(m.Time.Stop > 0 || m.Time.StopLoss > 0, "stop and stop_loss end a job early, but a simulation trains "+
 		"until the budget; remove them, or shorten time.budget")
+	faults.When(m.Train.Parallel.On, "parallel.on is true, but a simulation trains each sequence in one process; set "+
+		"parallel.on to false")
 	faults.When(m.Run.Fork != "" || m.Train.Checkpoint.Keep > 0, "run.fork and checkpoint.keep_every do not "+
 		"apply to a simulation, which shares the beginnings of its sequences by itself; remove them")
 	if asked := m.Job.Decisions(); m.Simulate.Decisions > asked {

@@ -193,3 +193,9 @@ func TestPlansCoverInitialWeights(t *testing.T) {
 	stored.Scenario.Origin = nil
 	require.ErrorContains(t, m.CheckPlan(files.OS{}, &stored), "start a new simulation")
 }
+
+// Sequences train in one process each.
+func TestScenariosOfSeveralProcessesAreRefused(t *testing.T) {
+	_, err := readScenario(t, aScenario, "parallel.on=true")
+	require.ErrorContains(t, err, "a simulation trains each sequence in one process; set parallel.on to false")
+}

@@ -2,6 +2,7 @@ package decider_test
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -103,4 +104,25 @@ func TestRandomAmongListedActions(t *testing.T) {
 	require.InDelta(t, 20, drawn["none"], 10)
 	none := decide(t, decider.Random{Actions: listed[1:2]}, decider.State{Network: n})
 	require.Equal(t, net2net.Action{}, none.Action)
+}
+
+// An action whose trial diverged is never taken, not even if it is the first.
+func TestTrialsThatDivergeAreNotTaken(t *testing.T) {
+	losses := map[net2net.Kind]float64{"deepen": math.NaN(), "widen": 0.5, net2net.None: 1}
+	actions := []net2net.Action{{Kind: "deepen", Target: "conv1"}, {Kind: "widen", Target: "conv1", Size: 32}, {}}
+	try := func(a net2net.Action, _ int) (decider.Trial, error) {
+		return decider.Trial{Action: a, Loss: losses[a.Kind]}, nil
+	}
+	n, err := model.Zoo("ConvSmall", model.ZooOptions{})
+	require.NoError(t, err)
+	rule := decider.Trials{Random: decider.Random{Actions: actions}}
+	d, err := rule.Decide(t.Context(), decider.State{Network: n, Try: try})
+	require.NoError(t, err)
+	require.Equal(t, actions[1], d.Action)
+	require.Len(t, d.Trials, 2)
+	require.Equal(t, "the trials of these actions diverged: deepen:conv1", d.Why)
+	losses = map[net2net.Kind]float64{"deepen": math.Inf(1), "widen": math.Inf(1), net2net.None: math.Inf(1)}
+	d, err = rule.Decide(t.Context(), decider.State{Network: n, Try: try})
+	require.NoError(t, err)
+	require.Equal(t, net2net.Action{}, d.Action)
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
+	"graft/internal/stat"
 	"graft/model"
 	"graft/net2net"
 )
@@ -106,7 +106,10 @@ func (p *Structural) rate(ctx context.Context, s *Situation) ([]Gain, error) {
 		if errors.Is(err, ErrNoTime) {
 			return nil, nil
 		}
-		if err != nil || math.IsNaN(gain) {
+		if err == nil && !stat.Finite(gain) {
+			err = fmt.Errorf("the gain is %v, so training diverges; lower the learning rate", gain)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("decide with a policy: gain of %s: %w", c.Action, err)
 		}
 		values[k] = gain

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
+	"graft/internal/stat"
 	"graft/net2net"
 )
 
@@ -19,8 +21,9 @@ type Trial struct {
 var ErrNoTrial = errors.New("the action does not fit the network, or its trial would exceed the budget")
 
 // Trials is the decider that tries each choice: it trains a copy of the network for some steps. It takes the choice
-// with the lowest validation loss; on a tie, it takes the first choice in the list. The loss right after surgery cannot
-// rank the choices, since surgery does not change the loss. Trials take time from the budget.
+// with the lowest validation loss; on a tie, it takes the first choice in the list. It never takes a choice whose trial
+// diverged. The loss right after surgery cannot rank the choices, since surgery does not change the loss. Trials take
+// time from the budget.
 type Trials struct {
 	Random     // decider whose choices are tried
 	Steps  int // number of steps per trial; zero means DefaultTrialSteps
@@ -45,6 +48,7 @@ func (t Trials) Decide(ctx context.Context, s State) (Decision, error) {
 		steps = DefaultTrialSteps
 	}
 	var d Decision
+	var diverged []string
 	for _, a := range actions {
 		if err := ctx.Err(); err != nil {
 			return Decision{}, err
@@ -56,7 +60,14 @@ func (t Trials) Decide(ctx context.Context, s State) (Decision, error) {
 		if err != nil {
 			return Decision{}, fmt.Errorf("try %s: %w", a, err)
 		}
+		if !stat.Finite(trial.Loss) {
+			diverged = append(diverged, a.String())
+			continue
+		}
 		d.Trials = append(d.Trials, trial)
+	}
+	if len(diverged) > 0 {
+		d.Why = "the trials of these actions diverged: " + strings.Join(diverged, ", ")
 	}
 	best := -1
 	for k, trial := range d.Trials {

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"slices"
 
 	"graft/internal/failure"
 	"graft/internal/words"
@@ -71,10 +72,14 @@ func (r *Report) err() error {
 	if r.State.Failed == 0 {
 		return nil
 	}
-	err := &MissingSequences{fmt.Sprintf("%d of %s failed, such as %s: %s; see %s/%s, "+
-		"and retry the failed runs with option \"retry\"", r.State.Failed, words.Plural(r.State.Sequences, "run"),
+	remedy := "retry the failed runs with option \"retry\""
+	if !slices.ContainsFunc(r.Failures, func(f grid.Failure) bool { return !f.Diverged }) {
+		remedy = "change the configuration, because a retry would diverge again"
+	}
+	err := &MissingSequences{fmt.Sprintf("%d of %s failed, such as %s: %s; see %s/%s, and %s", r.State.Failed,
+		words.Plural(r.State.Sequences, "run"),
 		grid.Segment{Sequence: r.Failures[0].Sequence, Seed: r.Failures[0].Seed}, r.Failures[0].Why, r.Folder,
-		runs.FailuresFolder)}
+		runs.FailuresFolder, remedy)}
 	if r.State.Ended == 0 {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"graft/internal/files"
 	"graft/simulation/tables"
+	"graft/trainer"
 )
 
 // Failures records failed attempts at segments in a shared folder, one file per attempt.
@@ -25,6 +26,8 @@ type Failure struct {
 	Seed     int64    `json:"seed"`     // seed of the segment
 	Attempt  int      `json:"attempt"`  // number of the attempt, from 1
 	Why      string   `json:"why"`      // reason of the failure
+	// Diverged reports that training diverged, so the segment fails again.
+	Diverged bool `json:"diverged,omitempty"`
 }
 
 // mostAttempts limits the attempts that are counted.
@@ -57,7 +60,8 @@ func (t *Failures) Count(key string) int {
 // Add records a failed attempt.
 func (t *Failures) Add(key string, segment Segment, why error) error {
 	for attempt := t.Count(key) + 1; ; attempt++ {
-		text, err := json.MarshalIndent(Failure{key, segment.Sequence, segment.Seed, attempt, why.Error()}, "", "  ")
+		text, err := json.MarshalIndent(Failure{key, segment.Sequence, segment.Seed, attempt, why.Error(),
+			errors.Is(why, trainer.ErrDiverged)}, "", "  ")
 		if err != nil {
 			return err
 		}

@@ -36,6 +36,10 @@ func GrowForest(ctx context.Context, trees []*simulation.Tree, o Options) (*deci
 	for k, rewards := range o.allRewards(trees) {
 		g.targets = append(g.targets, advantages(trees[k], rewards)...)
 	}
+	if len(g.rows) < 2*o.Leaf {
+		return nil, fmt.Errorf("train a forest: learn.leaf is %d, so trees of %d choices have no split and rate all "+
+			"choices alike; set learn.leaf to at most %d, or add tables", o.Leaf, len(g.rows), len(g.rows)/2)
+	}
 	for k := range o.Trees {
 		if err := ctx.Err(); err != nil {
 			return nil, err

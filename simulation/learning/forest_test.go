@@ -135,3 +135,12 @@ func learned(t *testing.T, trees []*simulation.Tree, o Options) *decider.Structu
 	require.NoError(t, err)
 	return all[0].Policy
 }
+
+// A forest whose leaves are too large for a split is refused: it would rate all choices alike.
+func TestForestsWithoutSplitsAreRefused(t *testing.T) {
+	o := NewOptions()
+	o.Method, o.Trees, o.Leaf = Forest, 2, 1000
+	_, err := GrowForest(context.Background(), treetest.RandomTrees(t, 1), o)
+	require.ErrorContains(t, err, "learn.leaf is 1000")
+	require.ErrorContains(t, err, "set learn.leaf to at most")
+}
