@@ -55,7 +55,7 @@ func readDigits(fsys files.FS, path string, o Options) (*source, error) {
 
 func digitsSource(images []byte, labels []int64, o Options) *source {
 	all := held(images, labels)
-	rest, drawn := apart(labels, everyRow(len(labels)), shareOf(len(labels), o.ValidationShare), o.Seed, streamTest)
+	rest, drawn := withheld(labels, everyRow(len(labels)), shareOf(len(labels), o.ValidationShare), o.Seed, streamTest)
 	return &source{name: KindDigits, classes: digits, shape: [3]int{1, digitsSide, digitsSide}, train: all.pick(rest),
 		test: all.pick(drawn)}
 }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"hash"
@@ -86,11 +87,11 @@ func (src *source) divide(o Options) (parts, error) {
 	train := everyRow(len(src.train.labels))
 	var validation []int
 	if !o.TestAsValidation {
-		train, validation = apart(src.train.labels, train, shareOf(len(train), o.ValidationShare), o.Seed,
+		train, validation = withheld(src.train.labels, train, shareOf(len(train), o.ValidationShare), o.Seed,
 			streamValidation)
 	}
 	if o.Limit > 0 && o.Limit < len(train) {
-		_, train = apart(src.train.labels, train, o.Limit, o.Seed, streamLimit)
+		_, train = choose(src.train.labels, train, o.Limit, o.Seed, streamLimit, everyClassDrawn)
 	}
 	return parts{part{src.train, train}, part{src.train, validation}, part{src.test, everyRow(len(src.test.labels))}},
 		nil
@@ -112,13 +113,28 @@ func shareOf(count int, share float64) int {
 // apart draws want of the rows, in proportion from each class. It returns the other rows and the drawn ones, both in
 // their original order.
 func apart(labels []int64, rows []int, want int, seed int64, stream uint64) (others, drawn []int) {
+	return choose(labels, rows, want, seed, stream, nil)
+}
+
+// withheld is apart, but it leaves a row of each class if possible: a class without training rows cannot be learned.
+func withheld(labels []int64, rows []int, want int, seed int64, stream uint64) (others, drawn []int) {
+	return choose(labels, rows, want, seed, stream, everyClassLeft)
+}
+
+// choose is apart, and lets adjust change the quotas.
+func choose(labels []int64, rows []int, want int, seed int64, stream uint64,
+	adjust func([]quota)) (others, drawn []int) {
 	byClass := make(map[int64][]int)
 	for _, row := range rows {
 		byClass[labels[row]] = append(byClass[labels[row]], row)
 	}
 	random := rand.New(rand.NewPCG(uint64(seed), stream))
 	taken := make(map[int]bool, want)
-	for _, quota := range quotas(byClass, len(rows), want) {
+	wanted := quotas(byClass, len(rows), want)
+	if adjust != nil {
+		adjust(wanted)
+	}
+	for _, quota := range wanted {
 		class := byClass[quota.class]
 		random.Shuffle(len(class), func(i, j int) { class[i], class[j] = class[j], class[i] })
 		for _, row := range class[:quota.count] {
@@ -140,6 +156,40 @@ type quota struct {
 	class     int64
 	count     int
 	remainder int
+	size      int // number of rows of the class
+}
+
+// everyClassLeft moves draws from classes that would lose all rows to the classes with the most rows left.
+func everyClassLeft(all []quota) {
+	left := func(q quota) int { return q.size - q.count }
+	for k := range all {
+		if most := largest(all, left); left(all[k]) == 0 && left(all[most]) > 1 {
+			all[k].count--
+			all[most].count++
+		}
+	}
+}
+
+// everyClassDrawn moves draws from the classes with the most drawn rows to classes without any.
+func everyClassDrawn(all []quota) {
+	drawn := func(q quota) int { return q.count }
+	for k := range all {
+		if most := largest(all, drawn); drawn(all[k]) == 0 && drawn(all[most]) > 1 {
+			all[most].count--
+			all[k].count++
+		}
+	}
+}
+
+// largest returns the index of the quota with the largest size; the smallest class wins a tie.
+func largest(all []quota, size func(quota) int) int {
+	most := 0
+	for k := range all {
+		if s := cmp.Compare(size(all[k]), size(all[most])); s > 0 || s == 0 && all[k].class < all[most].class {
+			most = k
+		}
+	}
+	return most
 }
 
 // quotas gives each class its share of want, rounded so that they add up: the largest remainders are rounded up
@@ -148,7 +198,7 @@ func quotas(byClass map[int64][]int, total, want int) []quota {
 	var all []quota
 	left := want
 	for class, rows := range byClass {
-		q := quota{class, len(rows) * want / total, len(rows) * want % total}
+		q := quota{class, len(rows) * want / total, len(rows) * want % total, len(rows)}
 		all = append(all, q)
 		left -= q.count
 	}

@@ -37,6 +37,21 @@ func TestEveryClassGivesItsShare(t *testing.T) {
 	}
 }
 
+// A class keeps a row for training, and a limit leaves a row of each class.
+func TestNoClassLosesAllTrainingRows(t *testing.T) {
+	labels := []int64{0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 4}
+	for seed := range int64(20) {
+		others, drawn := withheld(labels, everyRow(len(labels)), 5, seed, streamValidation)
+		require.Len(t, drawn, 5)
+		require.Len(t, counts(labels, others), 5, "seed %d", seed)
+		_, drawn = choose(labels, everyRow(len(labels)), 6, seed, streamLimit, everyClassDrawn)
+		require.Len(t, drawn, 6)
+		require.Len(t, counts(labels, drawn), 5, "seed %d", seed)
+	}
+	others, drawn := withheld([]int64{0, 1, 2}, everyRow(3), 1, 1, streamValidation)
+	require.Equal(t, []int{2, 1}, []int{len(others), len(drawn)}, "no class has a second row")
+}
+
 func counts(labels []int64, rows []int) map[int64]int {
 	all := make(map[int64]int)
 	for _, row := range rows {
