@@ -14,6 +14,14 @@ import (
 // endings are the supported extensions, in lower case.
 var endings = []string{".png", ".jpg", ".jpeg", ".gif"}
 
+// otherEndings are extensions of images that graft cannot read, in lower case. Other programs read most of them, so a
+// folder that contains them is refused, not read in part.
+var otherEndings = []string{".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm", ".pbm", ".pnm", ".jfif", ".jpe", ".jp2",
+	".heic", ".heif", ".avif", ".tga", ".exr", ".npy", ".dcm"}
+
+// otherSplits are names of folders with images for validation, next to the folders train and test.
+var otherSplits = []string{"val", "valid", "validation", "dev"}
+
 // maxImages limits the images of a folder.
 const maxImages = 10_000_000
 
@@ -31,6 +39,9 @@ func readFolder(fsys files.FS, o Options) (*source, error) {
 	}
 	src := &source{name: filepath.Base(filepath.Clean(o.Path)), shape: [3]int{3, o.Size, o.Size}}
 	var train, test []picture
+	if err := splitsOf(o.Path, top); err != nil {
+		return nil, err
+	}
 	if slices.Contains(top, "train") && slices.Contains(top, "test") {
 		train, test, err = src.twoFolders(fsys, o)
 	} else {
@@ -49,6 +60,21 @@ func readFolder(fsys files.FS, o Options) (*source, error) {
 // subfolders lists the folders in a folder; names with a leading dot are skipped.
 func subfolders(fsys files.FS, folder string) ([]string, error) {
 	return list(fsys, folder, func(name string, dir bool) bool { return dir && !strings.HasPrefix(name, ".") })
+}
+
+// splitsOf returns an error if the subfolders of a folder are splits that graft does not read as such. Without the
+// error, images for validation would be ignored next to train and test, and be a class next to train alone.
+func splitsOf(folder string, top []string) error {
+	k := slices.IndexFunc(top, func(name string) bool { return slices.Contains(otherSplits, name) })
+	if k < 0 || !slices.Contains(top, "train") {
+		return nil
+	}
+	if slices.Contains(top, "test") {
+		return fmt.Errorf("read %s: the images of its folder %s would not be used, because graft holds out a share "+
+			"of train for validation; move them into train, or move the folder elsewhere", folder, top[k])
+	}
+	return fmt.Errorf("read %s: got the folders train and %s, expected train and test; rename %[2]s to test, and "+
+		"graft holds out a share of train for validation", folder, top[k])
 }
 
 // list returns the wanted names in a folder, in order. Links are followed.
@@ -127,7 +153,7 @@ func (src *source) gather(fsys files.FS, folder string, classes []string) ([]pic
 			return nil, fmt.Errorf("read %s: unknown class %q; expected one of: %s", folder, class,
 				strings.Join(src.classes, ", "))
 		}
-		names, err := list(fsys, filepath.Join(folder, class), isPicture)
+		names, err := pictureNames(fsys, filepath.Join(folder, class))
 		if err != nil {
 			return nil, err
 		}
@@ -146,8 +172,34 @@ func (src *source) gather(fsys files.FS, folder string, classes []string) ([]pic
 	return all, nil
 }
 
-func isPicture(name string, dir bool) bool {
-	return !dir && !strings.HasPrefix(name, ".") && slices.Contains(endings, strings.ToLower(filepath.Ext(name)))
+// pictureNames lists the images in the folder of a class. It returns an error if the folder has images that would be
+// left out: in subfolders, or in other formats. Other files are left out, and so are names with a leading dot.
+func pictureNames(fsys files.FS, folder string) ([]string, error) {
+	var below, other string
+	names, err := list(fsys, folder, func(name string, dir bool) bool {
+		ending := strings.ToLower(filepath.Ext(name))
+		switch {
+		case strings.HasPrefix(name, "."):
+			return false
+		case dir:
+			below = name
+		case slices.Contains(otherEndings, ending):
+			other = name
+		}
+		return !dir && slices.Contains(endings, ending)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if other != "" {
+		return nil, fmt.Errorf("read %s: graft cannot read the format of %s; convert the images to one of %s, or move "+
+			"them elsewhere", folder, other, strings.Join(endings, ", "))
+	}
+	if below != "" && len(names) > 0 {
+		return nil, fmt.Errorf("read %s: the folder of a class has the subfolder %s, whose files would not be read; "+
+			"move its images into %[1]s, or move the subfolder elsewhere", folder, below)
+	}
+	return names, nil
 }
 
 // pictures is a pool whose images are read on demand.

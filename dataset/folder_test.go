@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"graft/internal/files"
 )
 
 func plainImage(c color.Color, width, height int) *image.RGBA {
@@ -82,6 +84,29 @@ func TestAFolderWithoutATestIsDivided(t *testing.T) {
 	require.Equal(t, 4, bytes.Count(set.labels[2], []byte{0}))
 	require.Equal(t, 6, bytes.Count(set.labels[2], []byte{1}))
 	require.Equal(t, 8, bytes.Count(set.labels[2], []byte{2}))
+}
+
+// A folder whose images would be used in part is refused.
+func TestFoldersThatWouldBeReadInPart(t *testing.T) {
+	for name, c := range map[string]struct{ file, fault string }{
+		"another format": {"train/a/more.webp", "cannot read the format of more.webp; convert"},
+		"a subfolder":    {"train/a/more/1.png", "has the subfolder more, whose files would not be read; move"},
+		"a validation":   {"val/a/1.png", "the images of its folder val would not be used"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			pictureFolder(t, filepath.Join(dir, "train"), 2)
+			pictureFolder(t, filepath.Join(dir, "test"), 1)
+			write(t, filepath.Join(dir, c.file), encodePNG(t, plainImage(color.White, 4, 4)))
+			_, err := readFolder(files.OS{}, Options{Kind: KindFolder, Path: dir, Size: 4})
+			require.ErrorContains(t, err, c.fault)
+		})
+	}
+	dir := t.TempDir()
+	pictureFolder(t, filepath.Join(dir, "train"), 2)
+	pictureFolder(t, filepath.Join(dir, "val"), 1)
+	_, err := readFolder(files.OS{}, Options{Kind: KindFolder, Path: dir, Size: 4})
+	require.ErrorContains(t, err, "rename val to test")
 }
 
 func TestPicturesOfEveryFormat(t *testing.T) {
