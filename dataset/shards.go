@@ -144,6 +144,9 @@ func (s *sample) take(h *tar.Header, ending string, r *io.SectionReader, entries
 		s.size = h.Size
 		return err
 	}
+	if s.label >= 0 {
+		return errors.New("the sample has two classes; expected one")
+	}
 	text, err := io.ReadAll(io.LimitReader(entries, 20))
 	if err != nil {
 		return err
@@ -178,12 +181,31 @@ func shardClasses(fsys files.FS, folder string, lists ...[]sample) (classes []st
 	if err != nil {
 		return nil, err
 	}
-	for line := range strings.Lines(string(text)) {
-		classes = append(classes, strings.TrimSpace(line))
+	if classes, err = classNames(string(text)); err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	if int64(len(classes)) < count || len(classes) > mostClasses {
 		return nil, fmt.Errorf("read %s: the file lists %d classes; the samples need at least %d, and the "+
 			"maximum is %d", name, len(classes), count, mostClasses)
+	}
+	return classes, nil
+}
+
+// classNames returns the lines of a list of classes. Empty lines at its end are left out: each line is an output of the
+// network.
+func classNames(text string) (classes []string, err error) {
+	at := map[string]int{}
+	for k, line := range strings.Split(strings.TrimRight(text, " \t\r\n"), "\n") {
+		class := strings.TrimSpace(line)
+		if class == "" {
+			return nil, fmt.Errorf("line %d is empty; write the name of class %d, or remove the line", k+1, k)
+		}
+		if first, twice := at[class]; twice {
+			return nil, fmt.Errorf("lines %d and %d have the same class %q; give each class its own name", first+1,
+				k+1, class)
+		}
+		at[class] = k
+		classes = append(classes, class)
 	}
 	return classes, nil
 }
@@ -227,7 +249,7 @@ func apartOf[T any](all []T, label func(T) int64, o Options) (train, test []T) {
 	for k, one := range all {
 		labels[k] = label(one)
 	}
-	rest, drawn := apart(labels, everyRow(len(all)), shareOf(len(all), o.ValidationShare), o.Seed, streamTest)
+	rest, drawn := withheld(labels, everyRow(len(all)), shareOf(len(all), o.ValidationShare), o.Seed, streamTest)
 	for _, k := range rest {
 		train = append(train, all[k])
 	}

@@ -192,13 +192,22 @@ func TestFaultsOfShards(t *testing.T) {
 	_, err = readShards(files.OS{}, Options{Path: dir, Size: 4, ValidationShare: 0.5})
 	require.ErrorContains(t, err, "0.tar")
 	shard(t, filepath.Join(dir, "0.tar"), append(good, "3.png", image, "3.cls", "1", "4.png", image, "4.cls", "0")...)
-	write(t, filepath.Join(dir, "classes.txt"), []byte("cat\ndog\n"))
+	write(t, filepath.Join(dir, "classes.txt"), []byte("cat\r\ndog\n\n \n"))
 	src, err := readShards(files.OS{}, Options{Path: dir, Size: 4, ValidationShare: 0.5})
 	require.NoError(t, err)
 	require.Equal(t, []string{"cat", "dog"}, src.classes)
 	write(t, filepath.Join(dir, "classes.txt"), []byte("cat\n"))
 	_, err = readShards(files.OS{}, Options{Path: dir, Size: 4, ValidationShare: 0.5})
 	require.ErrorContains(t, err, "1 classes")
+	for text, fault := range map[string]string{"cat\n\ndog\n": "line 2 is empty; write the name of class 1",
+		"cat\ndog\ncat\n": `lines 1 and 3 have the same class "cat"`} {
+		write(t, filepath.Join(dir, "classes.txt"), []byte(text))
+		_, err = readShards(files.OS{}, Options{Path: dir, Size: 4, ValidationShare: 0.5})
+		require.ErrorContains(t, err, fault)
+	}
+	shard(t, filepath.Join(dir, "0.tar"), append(good, "2.CLS", "1")...)
+	_, err = readShards(files.OS{}, Options{Path: dir, Size: 4, ValidationShare: 0.5})
+	require.ErrorContains(t, err, "the sample has two classes; expected one")
 	require.ErrorContains(t, func() error {
 		o := Options{Stream: true}
 		o.EnsureDefaults()
