@@ -13,6 +13,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"graft/internal/files"
@@ -85,8 +86,13 @@ func readTables(fsys files.FS, o Options) (train, test []row, err error) {
 	if train, err = readTable(fsys, filepath.Join(o.Path, "train.csv"), o); err != nil {
 		return nil, nil, err
 	}
-	test, err = readTable(fsys, filepath.Join(o.Path, "test.csv"), o)
-	return train, test, err
+	if test, err = readTable(fsys, filepath.Join(o.Path, "test.csv"), o); err != nil {
+		return nil, nil, err
+	}
+	if err := o.checkTested(train, test); err != nil {
+		return nil, nil, fmt.Errorf("read %s: %w", o.Path, err)
+	}
+	return train, test, nil
 }
 
 func readTable(fsys files.FS, path string, o Options) ([]row, error) {
@@ -108,6 +114,11 @@ func parseTable(data []byte, o Options) ([]row, error) {
 	header, err := r.Read()
 	if err != nil {
 		return nil, fmt.Errorf("read the header line: %w", err)
+	}
+	for _, column := range []string{o.textColumn(), o.labelColumn()} {
+		if first := slices.Index(header, column); first >= 0 && slices.Contains(header[first+1:], column) {
+			return nil, fmt.Errorf("two columns have the name %s; rename one of them", column)
+		}
 	}
 	text, label := slices.Index(header, o.textColumn()), slices.Index(header, o.labelColumn())
 	if text < 0 || label < 0 {
@@ -139,7 +150,7 @@ func parseTable(data []byte, o Options) ([]row, error) {
 }
 
 func (o Options) row(text, label string) (row, error) {
-	text, label = strings.Clone(text), strings.Clone(label)
+	text, label = strings.Clone(text), strings.TrimSpace(strings.Clone(label)) // "a" and "a " are one label
 	made := row{[]string{text}, []string{label}}
 	if o.labelEach() == EachWord {
 		made = row{strings.Fields(text), strings.Fields(label)}
@@ -165,7 +176,7 @@ const (
 	fewLabels  = 1000
 )
 
-// classesOf returns the labels that occur, in order.
+// classesOf returns the labels that occur, in order: whole numbers by value, other labels by their text.
 func (o Options) classesOf(rows []row) ([]string, error) {
 	seen, count := map[string]bool{}, 0
 	for _, r := range rows {
@@ -184,7 +195,40 @@ func (o Options) classesOf(rows []row) ([]string, error) {
 		return nil, fmt.Errorf("%d of %d labels are distinct, so most labels occur only once and cannot be learned; "+
 			"check that %s is the column of labels, or set label_column", len(seen), count, o.labelColumn())
 	}
-	return slices.Sorted(maps.Keys(seen)), nil
+	return slices.SortedFunc(maps.Keys(seen), labelOrder(maps.Keys(seen))), nil
+}
+
+// labelOrder returns the order of labels. Whole numbers are ordered by value, so that label 10 of a table is output 10
+// of a network, not output 2.
+func labelOrder(labels iter.Seq[string]) func(a, b string) int {
+	values := map[string]int{}
+	for l := range labels {
+		v, err := strconv.Atoi(l)
+		if err != nil {
+			return strings.Compare
+		}
+		values[l] = v
+	}
+	return func(a, b string) int { return cmp.Or(cmp.Compare(values[a], values[b]), strings.Compare(a, b)) }
+}
+
+// checkTested returns an error if a label of a test table does not occur in the training table: the network cannot
+// learn it, and it may be a misspelled label. Words can have rare labels, so they are not checked.
+func (o Options) checkTested(train, test []row) error {
+	if o.labelEach() == EachWord {
+		return nil
+	}
+	known := map[string]bool{}
+	for _, r := range train {
+		known[r.labels[0]] = true
+	}
+	for _, r := range test {
+		if !known[r.labels[0]] {
+			return fmt.Errorf("test.csv has the label %q, which train.csv does not have; correct the label, or remove "+
+				"its rows", r.labels[0])
+		}
+	}
+	return nil
 }
 
 // textsOf returns the texts of rows, with one space between words.
@@ -203,7 +247,8 @@ type labelled struct {
 	o       Options
 	tokens  tokenizer
 	classes []string
-	cut     int // texts longer than the context
+	places  map[string]int64 // indices of the classes
+	cut     int              // texts longer than the context
 }
 
 // CheckTable checks a table: it reads the table as Load does, but does not move it to a device, and returns the first
@@ -224,9 +269,12 @@ func loadCSV(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, er
 	if err != nil {
 		return nil, err
 	}
-	l := &labelled{o: o}
+	l := &labelled{o: o, places: map[string]int64{}}
 	if l.classes, err = o.classesOf(slices.Concat(train, test)); err != nil {
 		return nil, err
+	}
+	for k, class := range l.classes {
+		l.places[class] = int64(k)
 	}
 	if l.tokens, err = o.tokenizer(fsys, textsOf(train, test)); err != nil {
 		return nil, err
@@ -269,11 +317,11 @@ func (l *labelled) strata(rows []row) []int64 {
 }
 
 func (l *labelled) class(label string) int64 {
-	k, known := slices.BinarySearch(l.classes, label)
+	k, known := l.places[label]
 	if !known {
 		return Ignored
 	}
-	return int64(k)
+	return k
 }
 
 // move moves some rows to the device.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,6 +97,7 @@ func TestTablesAreRefused(t *testing.T) {
 		"no text":     {[]string{"text,label", "a,b", " ,b"}, Options{}, "line 3: the text is empty"},
 		"no label":    {[]string{"text,label", "a,"}, Options{}, "line 2: the label is empty"},
 		"one label":   {[]string{"text,label", "a,b", "c,b"}, Options{}, "1 distinct labels"},
+		"two columns": {[]string{"text,label,label", "a,b,c"}, Options{}, "two columns have the name label; rename"},
 		"too few": {[]string{"text,label", "a,b", "c,d"}, Options{},
 			"1 training images and 1 test images"},
 		"words": {[]string{"text,label", "a b,X"}, Options{LabelEach: EachWord}, "line 2: the row has 2 words, but 1 " +
@@ -119,6 +121,32 @@ func TestTablesAreRefused(t *testing.T) {
 			return nil
 		}))
 	}
+}
+
+// Labels that are whole numbers are ordered by value, and spaces around a label do not make another label.
+func TestLabelsOfTables(t *testing.T) {
+	lines := []string{"text,label"}
+	for k := range 12 {
+		lines = append(lines, fmt.Sprintf("a,%d", k), fmt.Sprintf("b, %d ", k), fmt.Sprintf("c,%d", k))
+	}
+	o := Options{Kind: KindCSV, Path: table(t, "a.csv", lines...)}
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		set, err := Load(s, torch.CPU, files.OS{}, o)
+		require.NoError(t, err)
+		assert.Equal(t, strings.Fields("0 1 2 3 4 5 6 7 8 9 10 11"), set.Classes)
+		seen := valuesOf(t, s, set.Train.Labels)
+		assert.Contains(t, seen, int64(11))
+		assert.Len(t, slices.Compact(slices.Sorted(slices.Values(seen))), 12, "each class has a row for training")
+		return nil
+	}))
+}
+
+// A label of the test table that the training table lacks is an error.
+func TestALabelOnlyOfTheTest(t *testing.T) {
+	path := table(t, "train.csv", "text,label", "a,good", "b,bad", "c,good", "d,bad")
+	o := Options{Kind: KindCSV, Path: filepath.Dir(path)}
+	require.NoError(t, os.WriteFile(filepath.Join(o.Path, "test.csv"), []byte("text,label\na,godo\n"), 0o600))
+	require.ErrorContains(t, CheckTable(files.OS{}, o), `test.csv has the label "godo", which train.csv does not have`)
 }
 
 // Any table parses completely or gives an error. Every piece of a parsed row has a label.
