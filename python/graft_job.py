@@ -176,7 +176,7 @@ class Job:
         """Ends the training step of a batch. Returns the network, wrapped if wrap was called, and the optimizer.
 
         examples and correct count the batch's examples and its correct predictions. Without correct, the training
-        accuracy is unknown.
+        accuracy is unknown. Without examples, each batch counts as a full batch of the loader, also the last one.
         """
         return self._now(), self._opt
 
@@ -311,6 +311,7 @@ class _Attached(Job):
         self._left = 0  # steps left in the order
         self._losses: list[Any] = []
         self._correct: list[int] = []
+        self._examples: list[int] = []
         self._facts: Optional[State] = None  # size of an epoch
         self._open = False  # a batch was yielded and its step has not ended
         self._began: Optional[State] = None  # random state at the start of the epoch; None between epochs
@@ -507,6 +508,7 @@ class _Attached(Job):
         self._open = False
         self._losses.append(loss.detach() if isinstance(loss, torch.Tensor) else torch.tensor(float(loss)))
         self._correct.append(-1 if correct is None else int(correct))
+        self._examples.append(int(examples))
         self._left -= 1
         return self._now(), self._opt
 
@@ -520,9 +522,10 @@ class _Attached(Job):
         report = {
             "losses": [_finite(loss) for loss in losses],
             "correct": self._correct,
+            "examples": self._examples,
             "rate": float(self._opt.param_groups[0]["lr"]),
         }
-        self._losses, self._correct = [], []
+        self._losses, self._correct, self._examples = [], [], []
         if self._compare > 0:
             self._compare -= 1
             report["weights"] = self._ranks.sums(self._net)
@@ -831,6 +834,8 @@ def _merged(reports: list[State]) -> State:
         merged["losses"] = [_mean(step) for step in zip(*(report["losses"] for report in reports))]
         counts = zip(*(report["correct"] for report in reports))
         merged["correct"] = [-1 if min(step) < 0 else sum(step) for step in counts]  # -1 means unknown
+        sizes = zip(*(report["examples"] for report in reports))
+        merged["examples"] = [sum(step) if min(step) > 0 else 0 for step in sizes]  # 0 means unknown
     if "loss" in merged:
         scored = [report for report in reports if report["loss"] is not None]
         merged["loss"] = _mean([report["loss"] for report in scored])

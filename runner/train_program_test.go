@@ -475,3 +475,18 @@ func killOne(t *testing.T, p *exec.Cmd, which int, folder string) {
 		}
 	}
 }
+
+// The last batch of an epoch counts with its own number of examples.
+func TestProgramsWithASmallLastBatch(t *testing.T) {
+	job := programJob(t, "examples=len(x))", "examples=len(x), correct=len(x))", "[train]\nepochs = 2\n")
+	folder := t.TempDir() + "/run"
+	done(t, "train", job, "--folder", folder, "--quiet")
+	rows := strings.Split(strings.TrimSpace(contents(t, filepath.Join(folder, "epochs.csv"))), "\n")
+	require.Len(t, rows, 3)
+	names := strings.Split(rows[0], ",")
+	for epoch, row := range rows[1:] {
+		cells := strings.Split(row, ",")
+		require.Equal(t, "1.0", cells[slices.Index(names, "train_accuracy")], "every prediction is correct")
+		require.Equal(t, strconv.Itoa(200*(epoch+1)), cells[slices.Index(names, "images")])
+	}
+}

@@ -152,8 +152,8 @@ type origin struct {
 
 // positionKeys are the keys of position.json in order, so that equal jobs write equal bytes.
 var positionKeys = []string{"epoch", "step", "steps", "rate", "lr", "restarted_ns", "low_rate", "time_ns", "spent_ns",
-	"past", "live", "devices", "asked", "asking", "decisions", "loss", "correct", "seen", "fresh", "validation",
-	"curve", "changes", "abandoned", "divided", "levels", "lessons", "taught", "course", "teaching",
+	"past", "live", "devices", "asked", "asking", "decisions", "loss", "correct", "seen", "missing", "fresh",
+	"validation", "curve", "changes", "abandoned", "divided", "levels", "lessons", "taught", "course", "teaching",
 	"deciding_ns", "operating_ns", "skipped", "plateau", "warm_until", "started", "over", "ended", "best", "scaler",
 	"batching",
 	"images", "flop", "device_ns", "generator", "counts", "options", "data", "program"}

@@ -46,6 +46,8 @@ type progress struct {
 	Loss      float64       `json:"loss"`               // sum over the epoch's steps
 	Correct   int           `json:"correct"`            // correct images of the epoch; negative means unknown
 	Seen      int           `json:"seen"`               // images of the epoch
+	// images of Seen that a program's batches lacked, because they were not full
+	Missing int `json:"missing,omitempty"`
 	// whether steps or surgery changed the network since the last evaluation
 	Fresh      bool          `json:"fresh"`
 	Validation Score         `json:"validation"`       // last score
@@ -157,7 +159,7 @@ func (c *core) accuracy() float64 {
 	if c.Correct < 0 {
 		return math.NaN()
 	}
-	return float64(c.Correct) / c.labelsSeen()
+	return float64(c.Correct) / (c.labelsSeen() - float64(c.Missing))
 }
 
 func (c *core) row() Row {

@@ -101,7 +101,7 @@ func (j *Job) abandon() error {
 		return nil
 	}
 	j.Abandoned++
-	j.Step, j.Loss, j.Correct, j.Seen = 0, 0, 0, 0
+	j.Step, j.Loss, j.Correct, j.Seen, j.Missing = 0, 0, 0, 0, 0
 	j.Batching.Busy, j.Batching.Images = 0, 0
 	return j.reorder()
 }
@@ -120,7 +120,7 @@ func (j *Job) endEpoch() error {
 		gap = 0
 	}
 	j.Curve = j.Curve.Next(row.Loss, gap)
-	j.Epoch, j.Step, j.Loss, j.Correct, j.Seen = j.Epoch+1, 0, 0, 0, 0
+	j.Epoch, j.Step, j.Loss, j.Correct, j.Seen, j.Missing = j.Epoch+1, 0, 0, 0, 0, 0
 	j.Batching.Busy, j.Batching.Images = 0, 0
 	j.Rate++
 	if err := j.noteLowRate(); err != nil {

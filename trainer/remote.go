@@ -74,6 +74,7 @@ type remote struct {
 	revision int              // revision of the replica that the program has
 	teacher  *program.Content // larger network that the next push offers as a teacher
 	rate     float64          // learning rate of the program's last step
+	missing  int              // examples that the steps of the last call lack to be full batches
 	devices  int              // number of devices
 }
 
@@ -90,7 +91,12 @@ func (r *replica) trainRemote(o trainOrder, t torch.Teacher) (torch.Figures, err
 	}
 	r.remote.behind = true
 	got, err := r.remote.Session.Train(o.Rates, shares, r.remote.devices)
-	r.remote.rate = got.Rate
+	r.remote.rate, r.remote.missing = got.Rate, 0
+	for _, n := range got.Examples {
+		if n > 0 {
+			r.remote.missing += o.Batch - n
+		}
+	}
 	return torch.Figures{Losses: got.Losses, Correct: got.Correct}, err
 }
 

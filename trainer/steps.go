@@ -126,7 +126,11 @@ func (j *Job) train(n int) error {
 	if rows == n*batch {
 		j.learnTime(n, j.pace.took, f.Exchange)
 	}
-	return errors.Join(j.countPasses(trainPasses, rows), j.count(f, rows))
+	missing := 0
+	if j.remote != nil {
+		missing = j.remote.missing
+	}
+	return errors.Join(j.countPasses(trainPasses, rows-missing), j.count(f, rows, missing))
 }
 
 // rows is the number of images in the next n steps.
@@ -135,8 +139,8 @@ func (j *Job) rows(n int) int {
 	return before + torch.Piece(left-before, j.batch(), j.least)
 }
 
-// count adds the figures of a call to the epoch's totals.
-func (j *Job) count(f torch.Figures, rows int) error {
+// count adds the figures of a call to the epoch's totals. Missing is the number of rows that a program did not have.
+func (j *Job) count(f torch.Figures, rows, missing int) error {
 	for k, loss := range f.Losses {
 		if !stat.Finite(loss) {
 			return j.diverged(fmt.Sprintf("loss of step %d", j.Step+k), loss)
@@ -149,7 +153,8 @@ func (j *Job) count(f torch.Figures, rows int) error {
 	j.Step += len(f.Losses)
 	j.Steps += int64(len(f.Losses))
 	j.Seen += rows
-	j.sums.Images += int64(rows)
+	j.Missing += missing
+	j.sums.Images += int64(rows - missing)
 	j.Fresh = true
 	j.distillation.advance(len(f.Losses))
 	return nil

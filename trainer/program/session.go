@@ -314,9 +314,10 @@ func (s *Session) Restore(ctx context.Context, c Content, state []byte) (Place, 
 
 // Trained holds the results of the training steps of one call of Train.
 type Trained struct {
-	Losses  []float64
-	Correct []int
-	Rate    float64 // learning rate of the optimizer's first group
+	Losses   []float64
+	Correct  []int
+	Examples []int   // examples of each step; zero means unknown
+	Rate     float64 // learning rate of the optimizer's first group
 }
 
 // Devices returns the number of devices with which the program was started.
@@ -327,9 +328,10 @@ func (s *Session) Devices() int { return s.start.Devices }
 // read.
 func (s *Session) Train(rates, shares []float64, devices int) (t Trained, err error) {
 	var report struct {
-		Losses  []*float64 `json:"losses"`
-		Correct []int      `json:"correct"`
-		Rate    float64    `json:"rate"`
+		Losses   []*float64 `json:"losses"`
+		Correct  []int      `json:"correct"`
+		Examples []int      `json:"examples"` // missing in older versions of graft_job.py
+		Rate     float64    `json:"rate"`
 	}
 	order := map[string]any{"do": "train", "steps": len(rates), "rates": rates, "shares": shares, "devices": devices}
 	if err := s.ask(context.Background(), order, &report); err != nil {
@@ -341,7 +343,14 @@ func (s *Session) Train(rates, shares []float64, devices int) (t Trained, err er
 	for _, loss := range report.Losses {
 		t.Losses = append(t.Losses, number(loss))
 	}
-	t.Correct, t.Rate = report.Correct, report.Rate
+	t.Correct, t.Examples, t.Rate = report.Correct, make([]int, len(rates)), report.Rate
+	for k, n := range report.Examples[:min(len(rates), len(report.Examples))] {
+		if n < 0 || n > math.MaxInt32 {
+			return t, fmt.Errorf("%s reports a step with %d examples; pass the size of the batch to job.step",
+				s.name, n)
+		}
+		t.Examples[k] = n
+	}
 	return t, nil
 }
 
