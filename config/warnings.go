@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"graft/dataset"
+	"graft/internal/validate"
 	"graft/internal/words"
 	"graft/model"
 	"graft/net2net"
@@ -21,7 +23,7 @@ func (j *Job) Warnings() []string {
 	return slices.Concat(j.missingData(), j.unusedKeys(), j.shortBudget(), j.fewEpochs(),
 		j.freeWidth(drawn || scripted), j.lateDecisions(), j.missedEvents(), j.unasked(), j.noTrials(),
 		j.blindBatch(), j.uncertainGrowth(j.Adapt.Decider != DecideNone), j.computedProfile(),
-		j.otherConditions(), j.idleDevices())
+		j.otherConditions(), j.idleDevices(), j.unfinishedSchedule())
 }
 
 // Warnings lists probable mistakes in a valid file, one sentence each.
@@ -38,6 +40,9 @@ func (j *Job) unusedKeys() (list []string) {
 		return nil
 	}
 	o := j.Options()
+	for _, u := range slices.Concat(j.Data.Unused(), o.Unused(), j.unusedHere(o)) {
+		list = append(list, u.String())
+	}
 	for _, s := range []struct {
 		name, rule string
 		keys       []string
@@ -50,11 +55,67 @@ func (j *Job) unusedKeys() (list []string) {
 			if key == "dampening" && o.Optimizer.Rule == torch.SGD {
 				why, remedy = "optimizer.momentum is 0", "set optimizer.momentum"
 			}
-			list = append(list, fmt.Sprintf("%[1]s.%[2]s has no effect, because %[3]s; remove %[1]s.%[2]s, or %[4]s",
-				s.name, key, why, remedy))
+			list = append(list, validate.Unused{Key: s.name + "." + key, Why: why, Remedy: remedy}.String())
 		}
 	}
 	return list
+}
+
+// unusedHere lists the keys of the trainer that the job's data or device does not use.
+func (j *Job) unusedHere(o trainer.Options) (unused []validate.Unused) {
+	if j.Data.Kind == dataset.KindText || j.Data.LabelEach == dataset.EachWord {
+		if !o.Distill.Off {
+			o.Distill.Off = true
+			unused = o.Distill.Unused("networks with labels for each token shrink without distillation",
+				"use other data")
+		}
+	}
+	if o.CUDAGraphs && j.Run.Device == "cpu" {
+		unused = append(unused, validate.Unused{Key: "train.cuda_graphs", Why: "run.device is \"cpu\"",
+			Remedy: "set run.device to a CUDA device"})
+	}
+	return unused
+}
+
+// highRate is the fraction of optimizer.lr above which the last learning rate of a decaying schedule is high.
+const highRate = 0.2
+
+// unfinishedSchedule warns of a number of epochs that ends the job while the learning rate is still high, because the
+// schedule follows the budget, and of a warm-up that is longer than the job.
+func (j *Job) unfinishedSchedule() (list []string) {
+	o := j.Options()
+	e, known := j.Expected()
+	if !known || j.Program.On() || e.Steps() == 0 || o.AdaptiveBatch.On {
+		return nil
+	}
+	if lr := o.Optimizer.LR; lr > 0 && o.Schedule.MinLR >= lr && o.Schedule.Rule != trainer.Constant {
+		list = append(list, fmt.Sprintf("schedule.min_lr is %g, which is not below optimizer.lr = %g, so the learning "+
+			"rate never falls; lower schedule.min_lr", o.Schedule.MinLR, lr))
+	}
+	if o.Schedule.WarmUp > 0 && int64(o.Schedule.WarmUp) >= e.Steps() {
+		list = append(list, fmt.Sprintf("schedule.warm_up is %d steps, but the job is expected to take %d, so the "+
+			"learning rate never reaches optimizer.lr; lower schedule.warm_up", o.Schedule.WarmUp, e.Steps()))
+	}
+	if o.Epochs == 0 || len(o.Timeline.Events) > 0 {
+		return list
+	}
+	whole := *j
+	whole.Train.Epochs = 0
+	all, known := whole.Expected()
+	if !known || all.Steps() <= e.Steps() {
+		return list
+	}
+	share := float64(e.Steps()) / float64(all.Steps())
+	o.Schedule.EnsureDefaults()
+	o.Schedule.WarmUp, o.Schedule.WarmUpShare = 0, 0
+	left := o.Schedule.Rate(1, trainer.Moment{Share: share, Used: share})
+	if left <= highRate || !slices.Contains([]trainer.Rule{trainer.Cosine, trainer.Linear, trainer.WSD},
+		o.Schedule.Rule) {
+		return list
+	}
+	return append(list, fmt.Sprintf("train.epochs = %d ends the job after %.0f%% of its time, but schedule.rule = "+
+		"%q follows time.budget, so the last learning rate is %.0f%% of optimizer.lr; shorten time.budget, or set "+
+		"schedule.rule to constant, step or exponential", o.Epochs, 100*share, string(o.Schedule.Rule), 100*left))
 }
 
 // unasked warns of decisions that never happen.

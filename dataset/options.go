@@ -3,6 +3,7 @@ package dataset
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -56,6 +57,9 @@ func About(name string) string {
 	k, _ := kinds.Find(name)
 	return k.about
 }
+
+// defaultShare is the default ValidationShare.
+const defaultShare = 0.1
 
 // defaultSize is the default Size, the size of CIFAR's images, in pixels.
 const defaultSize = 32
@@ -118,7 +122,7 @@ func unusable(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 // EnsureDefaults fills unset options.
 func (o *Options) EnsureDefaults() {
 	o.Kind, o.Size = cmp.Or(o.Kind, KindSynthetic), cmp.Or(o.Size, defaultSize)
-	o.ValidationShare = cmp.Or(o.ValidationShare, 0.1)
+	o.ValidationShare = cmp.Or(o.ValidationShare, defaultShare)
 	o.Synthetic.EnsureDefaults()
 }
 
@@ -154,6 +158,27 @@ func (o Options) Validate() error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// Unused lists the keys of the options that differ from their defaults, but that have no effect, with the reason.
+func (o Options) Unused() (unused []validate.Unused) {
+	o.EnsureDefaults()
+	var synthetic SyntheticOptions
+	synthetic.EnsureDefaults()
+	kind := fmt.Sprintf("data.kind is %q", o.Kind)
+	add := func(when bool, key, why, remedy string) {
+		if when {
+			unused = append(unused, validate.Unused{Key: "data." + key, Why: why, Remedy: remedy})
+		}
+	}
+	add(o.Size != defaultSize && o.Kind != KindFolder && o.Kind != KindShards, "size", kind,
+		"set it to \"folder\" or \"shards\"")
+	add(o.Kind == KindSynthetic && o.Path != "", "path", kind, "set the kind of the files")
+	add(o.Kind != KindSynthetic && o.Synthetic != synthetic, "synthetic", kind, "set it to \"synthetic\"")
+	_, published := publishedCounts[o.Kind]
+	add(o.TestAsValidation && o.ValidationShare != defaultShare && (published || o.Kind == KindSynthetic),
+		"validation_share", "data.test_as_validation uses the test images", "set data.test_as_validation to false")
+	return unused
 }
 
 func (o Options) form() form { return form{o.Size, o.TurboJPEG} }

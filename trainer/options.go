@@ -165,6 +165,14 @@ type Checkpoint struct {
 	Off bool
 }
 
+// Defaults of Distill and Checkpoint.
+const (
+	distillTemperature = 4.0
+	distillShare       = 0.9
+	distillSpan        = 1.0
+	defaultEvery       = time.Minute
+)
+
 // EnsureDefaults fills unset options.
 func (o *Options) EnsureDefaults() {
 	o.Batch, o.EvalBatch = cmp.Or(o.Batch, 64), cmp.Or(o.EvalBatch, 128)
@@ -174,7 +182,8 @@ func (o *Options) EnsureDefaults() {
 	}
 	o.Adapt.Rows, o.Adapt.Divide = cmp.Or(o.Adapt.Rows, 256), cmp.Or(o.Adapt.Divide, 1)
 	d := &o.Distill
-	d.Temperature, d.Share, d.Span = cmp.Or(d.Temperature, 4), cmp.Or(d.Share, 0.9), cmp.Or(d.Span, 1)
+	d.Temperature, d.Share = cmp.Or(d.Temperature, distillTemperature), cmp.Or(d.Share, distillShare)
+	d.Span = cmp.Or(d.Span, distillSpan)
 	o.Adapt.ensureWhen()
 	if o.Adapt.Every {
 		o.Adapt.MaxDecisions = cmp.Or(o.Adapt.MaxDecisions, 3)
@@ -188,7 +197,7 @@ func (o *Options) EnsureDefaults() {
 	o.Augment.EnsureDefaults()
 	o.Schedule.EnsureDefaults()
 	o.Parallel.EnsureDefaults()
-	o.Checkpoint.Every = cmp.Or(o.Checkpoint.Every, time.Minute)
+	o.Checkpoint.Every = cmp.Or(o.Checkpoint.Every, defaultEvery)
 	o.AdaptiveBatch.EnsureDefaults(o.Batch, o.Optimizer.Rule)
 }
 
