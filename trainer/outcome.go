@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"graft/dataset"
+	"graft/internal/stat"
 	"graft/net2net"
 	"graft/results"
 )
@@ -104,12 +105,19 @@ func (j *Job) outcome() (*Outcome, error) {
 	if o.Test, err = j.evaluation.test(); err != nil {
 		return nil, err
 	}
+	if !stat.Finite(o.Test.Loss) {
+		return nil, j.diverged("test loss", o.Test.Loss)
+	}
 	if o.Best, err = j.evaluation.testBest(); err != nil {
 		return nil, err
 	}
 	if j.Data.Task == dataset.NextToken {
-		o.Perplexity, o.ValidationPerplexity = math.Exp(o.Test.Loss), math.Exp(o.Validation.Loss)
+		o.Perplexity, o.ValidationPerplexity = perplexity(o.Test.Loss), perplexity(o.Validation.Loss)
 	}
 	o.Digest, err = digest(last)
 	return o, err
 }
+
+// perplexity returns e to the power of a loss, at most the largest number: JSON has no infinities, so the outcome of a
+// job with a loss above 709 could not be written.
+func perplexity(loss float64) float64 { return min(math.Exp(loss), math.MaxFloat64) }
