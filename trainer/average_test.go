@@ -172,3 +172,15 @@ func TestMicroBatchFollowsFromShapes(t *testing.T) {
 	require.Equal(t, 1, o.microBatch(large, o.Batch, 1))
 	require.NoError(t, Options{Batch: 64}.Fits(large))
 }
+
+// Steps that the loss scaler skips do not change the weights, so the average starts after them.
+func TestTheAverageStartsAtTheFirstChange(t *testing.T) {
+	j := &Job{core: core{replica: &replica{}}}
+	require.True(t, j.firstAverage())
+	j.Steps, j.Scaler = 2, &torch.Scaler{Skipped: 2}
+	require.True(t, j.firstAverage(), "both steps were skipped")
+	j.Steps = 3
+	require.False(t, j.firstAverage())
+	j.Scaler = nil
+	require.False(t, j.firstAverage())
+}

@@ -91,7 +91,7 @@ func (j *Job) train(n int) error {
 	t := j.distillation.teacher()
 	told := trainOrder{Seed: j.seed, From: from, Rows: rows, Rates: rates, Optimizer: o, Distill: t.Logits != nil,
 		Temperature: t.Temperature, Share: t.Share, Past: t.Past, Length: t.Length,
-		First: j.Steps == 0, Batch: batch, Part: j.microBatch(j.Network, batch, j.devices()),
+		First: j.firstAverage(), Batch: batch, Part: j.microBatch(j.Network, batch, j.devices()),
 		Measured: n == j.untilMeasured()}
 	if j.adaptation.warms() {
 		told.WarmUp, told.Taken = j.Adapt.WarmUpNew, j.Steps
@@ -131,6 +131,12 @@ func (j *Job) train(n int) error {
 		missing = j.remote.missing
 	}
 	return errors.Join(j.countPasses(trainPasses, rows-missing), j.count(f, rows, missing))
+}
+
+// firstAverage reports whether no step has changed the weights yet. The first step that changes them starts their
+// average.
+func (j *Job) firstAverage() bool {
+	return j.Steps == 0 || j.Scaler != nil && j.Scaler.Skipped == j.Steps
 }
 
 // rows is the number of images in the next n steps.
