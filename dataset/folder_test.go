@@ -121,6 +121,17 @@ func TestPicturesOfEveryFormat(t *testing.T) {
 	}
 }
 
+// The first frame of a GIF keeps its place in the image.
+func TestAGIFWithASmallFrame(t *testing.T) {
+	frame := image.NewPaletted(image.Rect(2, 0, 4, 4), color.Palette{color.White})
+	var out bytes.Buffer
+	require.NoError(t, gif.EncodeAll(&out, &gif.GIF{Image: []*image.Paletted{frame}, Delay: []int{0},
+		Config: image.Config{Width: 4, Height: 4, ColorModel: frame.Palette}}))
+	into := make([]byte, 3*2*2)
+	require.NoError(t, form{size: 2}.decode(out.Bytes(), into))
+	require.Equal(t, bytes.Repeat([]byte{0, 255}, 6), into)
+}
+
 // Resizing crops to the middle square and averages pixels by area.
 func TestResizing(t *testing.T) {
 	cases := map[string]struct {

@@ -59,7 +59,7 @@ func (f form) decode(data, into []byte) error {
 	if err != nil {
 		return err
 	}
-	square := middle(decoded)
+	square := middle(whole(decoded, config.Width, config.Height))
 	shrink(square.Pix, square.Stride, square.Rect.Dx(), into, f.size)
 	return nil
 }
@@ -73,6 +73,17 @@ func (f form) decodeTurbo(data, into []byte, width, height int) error {
 	left, top := (width-side)/2, (height-side)/2
 	shrink(pixels[4*(top*width+left):], 4*width, side, into, f.size)
 	return nil
+}
+
+// whole returns an image with its full size. The first frame of a GIF may cover only a part of it; the rest is
+// transparent.
+func whole(from image.Image, width, height int) image.Image {
+	if full := image.Rect(0, 0, width, height); from.Bounds() != full && from.Bounds().In(full) {
+		to := image.NewNRGBA(full)
+		draw.Draw(to, from.Bounds(), from, from.Bounds().Min, draw.Src)
+		return to
+	}
+	return from
 }
 
 // middle returns the largest central square of an image; transparent pixels become black.
