@@ -752,7 +752,7 @@ var descriptions = map[string]string{
 		"except for kind = \"synthetic\".",
 	"graft/dataset.Options.Seed": "Seed of the data splits and of synthetic images. Zero is a valid seed.",
 	"graft/dataset.Options.Size": "Height and width in pixels to which images of the kinds \"folder\" and \"shards\" " +
-		"are resized. Zero means 32.",
+		"are resized, after they are cropped to the largest square in their middle. Zero means 32.",
 	"graft/dataset.Options.Stream": "Reads images of the kinds \"folder\" and \"shards\" on demand, for datasets " +
 		"larger than memory. Mean and standard deviation of the pixels are then computed from 1,000 images. False " +
 		"keeps all images in memory.",

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,7 +24,8 @@ func (j *Job) Warnings() []string {
 	return slices.Concat(j.missingData(), j.unusedKeys(), j.shortBudget(), j.fewEpochs(),
 		j.freeWidth(drawn || scripted), j.lateDecisions(), j.missedEvents(), j.unasked(), j.noTrials(),
 		j.blindBatch(), j.uncertainGrowth(j.Adapt.Decider != DecideNone), j.computedProfile(),
-		j.otherConditions(), j.idleDevices(), j.unfinishedSchedule())
+		j.otherConditions(), j.idleDevices(), j.unfinishedSchedule(),
+		j.untrainedClasses(), j.slowAverage())
 }
 
 // Warnings lists probable mistakes in a valid file, one sentence each.
@@ -70,11 +72,51 @@ func (j *Job) unusedHere(o trainer.Options) (unused []validate.Unused) {
 				"use other data")
 		}
 	}
-	if o.CUDAGraphs && j.Run.Device == "cpu" {
-		unused = append(unused, validate.Unused{Key: "train.cuda_graphs", Why: "run.device is \"cpu\"",
-			Remedy: "set run.device to a CUDA device"})
+	for _, u := range []struct {
+		key, why, remedy string
+		set              bool
+	}{
+		{"train.cuda_graphs", "run.device is \"cpu\"", "set run.device to a CUDA device",
+			o.CUDAGraphs && j.Run.Device == "cpu"},
+		{"parallel.max_processes", notParallel, parallelRemedy, !o.Parallel.On && o.Parallel.MaxProcesses > 0},
+		{"parallel.threads", notParallel, parallelRemedy, !o.Parallel.On && o.Parallel.Threads > 0},
+	} {
+		if u.set {
+			unused = append(unused, validate.Unused{Key: u.key, Why: u.why, Remedy: u.remedy})
+		}
 	}
 	return unused
+}
+
+// Reason and remedy of unused keys of processes.
+const (
+	notParallel    = "parallel.on is false"
+	parallelRemedy = "set parallel.on to true"
+)
+
+// untrainedClasses warns of a number of images below the number of classes.
+func (j *Job) untrainedClasses() []string {
+	classes := dataset.Declared(nil, j.Data).Classes
+	if most := j.Data.Limit; most > 0 && most < classes && !j.Program.On() {
+		return []string{fmt.Sprintf("data.max_images is %d, but the data has %d classes, so some classes are not "+
+			"trained; raise data.max_images", most, classes)}
+	}
+	return nil
+}
+
+// mostFirst is the maximum share of the first weights in an average at the end of a job.
+const mostFirst = 0.1
+
+// slowAverage warns of an average that is evaluated although it still consists of the first weights.
+func (j *Job) slowAverage() []string {
+	e, known := j.Expected()
+	if ema := j.Train.EMA; known && ema > 0 && e.Steps() > 0 {
+		if first := math.Pow(ema, float64(e.Steps()-1)); first > mostFirst {
+			return []string{fmt.Sprintf("train.ema is %g and the job is expected to take %d steps, so %.0f%% of the "+
+				"evaluated average are the weights after the first step; lower train.ema", ema, e.Steps(), 100*first)}
+		}
+	}
+	return nil
 }
 
 // highRate is the fraction of optimizer.lr above which the last learning rate of a decaying schedule is high.

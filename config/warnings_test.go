@@ -120,6 +120,13 @@ func TestUnusedKeysAreWarnedOf(t *testing.T) {
 		"large micro-batch": {[]string{"train.batch=32", "train.micro_batch=32"}, []string{"train.micro_batch has no"}},
 		"distillation": {[]string{"distill.off=true", "distill.share=0.5", "distill.span=0.5"},
 			[]string{"distill.share has no effect, because distill.off is true", "distill.span has no effect"}},
+		"processes": {[]string{"parallel.threads=2", "parallel.max_processes=3"},
+			[]string{"parallel.max_processes has no effect, because parallel.on is false; remove",
+				"parallel.threads has no effect"}},
+		"few images": {[]string{"data.max_images=5"},
+			[]string{"data.max_images is 5, but the data has 10 classes, so some classes are not trained"}},
+		"a slow average": {[]string{"train.ema=0.9999999"}, []string{"of the evaluated average are the weights after " +
+			"the first step; lower train.ema"}},
 		"checkpoints": {[]string{"checkpoint.off=true", "checkpoint.every=5s"},
 			[]string{"checkpoint.every has no effect, because checkpoint.off is true"}},
 		"recorded steps": {[]string{"train.cuda_graphs=true"},
@@ -355,6 +362,9 @@ func TestImagesAndDevicesAreCompared(t *testing.T) {
 	for set, says := range map[string]string{
 		"time.devices=65537":    "devices is 65537; must be between 0 and 65536",
 		"augment.pad=32":        "pad is 32, but images have 32 x 32 pixels; expected at most 31",
+		"augment.cutout=33":     "so the hole could cover whole images; expected at most 32",
+		"data.mean=[123.7]":     "but pixels are between 0 and 1; divide values for pixels from 0 to 255 by 255",
+		"data.deviation=[58.4]": "divide values for pixels from 0 to 255 by 255",
 		"data.mean=[0.5,0.5]":   "mean has 2 values, but images have 3 channels; expected one value, or one per",
 		"data.deviation=[1, 1]": "deviation has 2 values, but images have 3 channels",
 	} {

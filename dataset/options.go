@@ -58,6 +58,10 @@ func About(name string) string {
 	return k.about
 }
 
+// mostDeviation limits Deviation. Pixels between 0 and 1 have a deviation of at most 0.5; a few times larger values
+// can be intended, but not the ones of pixels from 0 to 255.
+const mostDeviation = 5
+
 // defaultShare is the default ValidationShare.
 const defaultShare = 0.1
 
@@ -81,7 +85,8 @@ type Options struct {
 	TestAsValidation bool
 	Seed             int64            // Seed of the data splits and of synthetic images. Zero is a valid seed.
 	Synthetic        SyntheticOptions // Options for synthetic images.
-	// Height and width in pixels to which images of the kinds "folder" and "shards" are resized. Zero means 32.
+	// Height and width in pixels to which images of the kinds "folder" and "shards" are resized, after they are cropped
+	// to the largest square in their middle. Zero means 32.
 	Size int
 	// Reads images of the kinds "folder" and "shards" on demand, for datasets larger than memory. Mean and standard
 	// deviation of the pixels are then computed from 1,000 images. False keeps all images in memory.
@@ -144,6 +149,10 @@ func (o Options) Validate() error {
 	faults.When(slices.ContainsFunc(o.Mean, unusable), "mean is %v; expected finite numbers", o.Mean)
 	faults.When(slices.ContainsFunc(o.Deviation, func(d float64) bool { return unusable(d) || d <= 0 }),
 		"deviation is %v; expected numbers above 0", o.Deviation)
+	faults.When(slices.ContainsFunc(o.Mean, func(m float64) bool { return math.Abs(m) > 1 }) ||
+		slices.ContainsFunc(o.Deviation, func(d float64) bool { return d > mostDeviation }),
+		"mean is %v and deviation is %v, but pixels are between 0 and 1; divide values for pixels from 0 to 255 by 255",
+		o.Mean, o.Deviation)
 	text := o.Kind == KindText || o.Kind == KindCSV
 	faults.When(!text && (o.Tokens != "" || o.Context != 0 || o.Vocabulary != ""),
 		"tokens, vocabulary or context is set for kind %s; only %s and %s support them", o.Kind, KindText, KindCSV)
