@@ -584,15 +584,22 @@ class _Attached(Job):
         moved = max((float((x.double() - y.double()).abs().max()) for x, y in zip(before, after)), default=0.0)
         return {"own": self._own, "moved": _finite(moved)}
 
-    def _follow(self, values: State, counts: dict[str, int]) -> None:
-        """Gives the optimizer the network's parameters, in their groups, and their moments."""
+    def _follow(self, values: State, counts: dict[str, int], saved: Optional[dict[str, int]] = None) -> None:
+        """Gives the optimizer the network's parameters, in their groups, and their moments.
+
+        saved holds the groups of a saved job's parameters, by name.
+        """
         opt, shapes = self._opt, {}
         groups = {}  # by the names of parameters
+        largest = {}  # maxima of Adam's second moments with amsgrad, with these moments
         for k, group in enumerate(opt.param_groups):
             for value in group["params"]:
-                groups[self._names[id(value)]] = k
-                shapes[self._names[id(value)]] = value.dim()
+                name = self._names[id(value)]
+                groups[name], shapes[name] = k, value.dim()
+                if "max_exp_avg_sq" in opt.state.get(value, {}):
+                    largest[name] = opt.state[value]["exp_avg_sq"], opt.state[value]["max_exp_avg_sq"]
             group["params"] = []
+        groups.update({name: k for name, k in (saved or {}).items() if k < len(opt.param_groups)})
         opt.state.clear()
         for name, value in self._net.named_parameters():
             value.grad = None
@@ -604,9 +611,12 @@ class _Attached(Job):
                 if prefix + name in values
             }
             if "exp_avg" in state:
-                state["step"] = torch.tensor(float(counts[name]))
+                on_device = group.get("capturable") or group.get("fused")
+                state["step"] = torch.tensor(float(counts[name]), device=value.device if on_device else "cpu")
                 if group.get("amsgrad"):
-                    state["max_exp_avg_sq"] = state["exp_avg_sq"].clone()
+                    before, most = largest.get(name, (None, None))
+                    same = before is not None and torch.equal(before, state["exp_avg_sq"])
+                    state["max_exp_avg_sq"] = most if same else state["exp_avg_sq"].clone()
             if state:
                 opt.state[value] = state
         self._names = {id(value): name for name, value in self._net.named_parameters()}
@@ -623,6 +633,8 @@ class _Attached(Job):
             "random": _random_state(),
             "own": self._own,
             "groups": [{k: v for k, v in group.items() if k != "params"} for group in self._opt.param_groups],
+            "members": self._members(),
+            "optimizer": self._rest(),
             "objects": {name: _state_of(thing) for name, thing in self._objects.items()},
             "inputs": self._inputs,
             "source": None,
@@ -640,6 +652,29 @@ class _Attached(Job):
         _write(path, tensors, text)
         return {"state": path, "weights": self._ranks.sums(self._net)}
 
+    def _members(self) -> dict[str, int]:
+        """Returns the group of each of the optimizer's parameters, by name."""
+        groups = enumerate(self._opt.param_groups)
+        return {self._names[id(value)]: k for k, group in groups for value in group["params"]}
+
+    def _rest(self) -> dict[str, State]:
+        """Returns the optimizer's state of each parameter, by name, except what graft keeps: moments and steps."""
+        moments = [key for _, key in _moments(self._opt)]
+        kept = [*moments, "step"] if "exp_avg" in moments else moments
+        rest = {}
+        for name, value in self._net.named_parameters():
+            state = self._opt.state.get(value, {})
+            rest[name] = {key: item for key, item in state.items() if key not in kept}
+        return {name: state for name, state in rest.items() if state}
+
+    def _restore_rest(self, rest: dict[str, State]) -> None:
+        """Gives the optimizer the state that _rest has returned. Its tensors have the types that they had."""
+        for name, value in self._net.named_parameters():
+            for key, item in rest.get(name, {}).items():
+                if isinstance(item, torch.Tensor) and item.dim() > 0:
+                    item = item.to(value.device)
+                self._opt.state[value][key] = item
+
     def _restore(self, order: State) -> None:
         """Continues a saved job."""
         tensors, text = _read(order["state"])
@@ -650,7 +685,8 @@ class _Attached(Job):
         values, _ = _read(order["tensors"])
         module = _generated(order["source"], order["tensors"], self._call)
         self._own = _replace(self._net, module, values, self._inputs, state["own"], self._ranks.all)
-        self._follow(values, order["counts"])
+        self._follow(values, order["counts"], state.get("members"))
+        self._restore_rest(state.get("optimizer", {}))
         for name, value in self._net.named_buffers():
             if name in buffers:
                 _fill(value, buffers[name].to(value.device))

@@ -490,3 +490,16 @@ func TestProgramsWithASmallLastBatch(t *testing.T) {
 		require.Equal(t, strconv.Itoa(200*(epoch+1)), cells[slices.Index(names, "images")])
 	}
 }
+
+// A resumed program has the whole state of any optimizer, without surgery and after it.
+func TestProgramsResumeEveryOptimizer(t *testing.T) {
+	for name, optimizer := range map[string]string{
+		"rmsprop": "torch.optim.RMSprop(p, lr=1e-3, momentum=0.5)",
+		"amsgrad": "torch.optim.Adam(p, lr=1e-2, betas=(0.9, 0.3), amsgrad=True)",
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := programJob(t, "torch.optim.AdamW(p, lr=1e-2)", optimizer, grows)
+			programSurvivesKills(t, job, map[bool]int{false: 2, true: 20}[longTests])
+		})
+	}
+}
