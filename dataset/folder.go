@@ -158,9 +158,8 @@ func (src *source) gather(fsys files.FS, folder string, classes []string) ([]pic
 			return nil, err
 		}
 		if len(names) == 0 {
-			return nil, fmt.Errorf("read %s: %w: the folder has no files with extension %s", filepath.Join(folder,
-				class),
-				ErrMissing, strings.Join(endings, ", "))
+			return nil, fmt.Errorf("read %s: %w: the folder has no files with extension %s; add images, or "+
+				"remove the folder", filepath.Join(folder, class), ErrMissing, strings.Join(endings, ", "))
 		}
 		for _, name := range names {
 			all = append(all, picture{filepath.Join(folder, class, name), int64(label)})
