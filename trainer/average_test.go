@@ -173,6 +173,17 @@ func TestMicroBatchFollowsFromShapes(t *testing.T) {
 	require.NoError(t, Options{Batch: 64}.Fits(large))
 }
 
+// A job that resumes without the best network forgets its score: otherwise no later network would be kept, or an old
+// one would be the best of a job that does not look for it.
+func TestTheBestIsForgottenWithItsNetwork(t *testing.T) {
+	for _, keeps := range []bool{false, true} {
+		e := evaluation{core: &core{replica: &replica{Options: Options{KeepBest: keeps}}}}
+		e.Best = &Best{Validation: Score{Accuracy: 0.9}}
+		require.NoError(t, (&SavedJob{sections: map[string][]byte{}}).kept(&e, model.Placement{}))
+		require.Nil(t, e.Best)
+	}
+}
+
 // Steps that the loss scaler skips do not change the weights, so the average starts after them.
 func TestTheAverageStartsAtTheFirstChange(t *testing.T) {
 	j := &Job{core: core{replica: &replica{}}}

@@ -173,7 +173,7 @@ func (st *SavedJob) average(r *replica) (err error) {
 	return err
 }
 
-// kept restores the last and the best evaluated networks, if the checkpoint has them.
+// kept restores the last evaluated network, if the checkpoint has it, and the best one, with Options.KeepBest.
 func (st *SavedJob) kept(e *evaluation, place model.Placement) (err error) {
 	restore := func(to **kept, shape, tensors string) {
 		if st.sections[shape] != nil && err == nil {
@@ -182,7 +182,12 @@ func (st *SavedJob) kept(e *evaluation, place model.Placement) (err error) {
 		}
 	}
 	restore(&e.kept, keptSection, keptWeights)
-	restore(&e.best, bestSection, bestWeights)
+	if e.KeepBest {
+		restore(&e.best, bestSection, bestWeights)
+	}
+	if e.best == nil { // a later network must not be compared with one that is not kept
+		e.Best = nil
+	}
 	return err
 }
 
