@@ -91,7 +91,7 @@ func (src *source) divide(o Options) (parts, error) {
 			streamValidation)
 	}
 	if o.Limit > 0 && o.Limit < len(train) {
-		_, train = choose(src.train.labels, train, o.Limit, o.Seed, streamLimit, everyClassDrawn)
+		_, train = apart(src.train.labels, train, o.Limit, o.Seed, streamLimit, everyClassDrawn)
 	}
 	return parts{part{src.train, train}, part{src.train, validation}, part{src.test, everyRow(len(src.test.labels))}},
 		nil
@@ -110,19 +110,15 @@ func shareOf(count int, share float64) int {
 	return min(count, max(1, min(count-1, int(math.Round(share*float64(count))))))
 }
 
-// apart draws want of the rows, in proportion from each class. It returns the other rows and the drawn ones, both in
-// their original order.
-func apart(labels []int64, rows []int, want int, seed int64, stream uint64) (others, drawn []int) {
-	return choose(labels, rows, want, seed, stream, nil)
-}
-
-// withheld is apart, but it leaves a row of each class if possible: a class without training rows cannot be learned.
+// withheld draws want of the rows as apart does, and leaves a row of each class if possible: a class without training
+// rows cannot be learned.
 func withheld(labels []int64, rows []int, want int, seed int64, stream uint64) (others, drawn []int) {
-	return choose(labels, rows, want, seed, stream, everyClassLeft)
+	return apart(labels, rows, want, seed, stream, everyClassLeft)
 }
 
-// choose is apart, and lets adjust change the quotas.
-func choose(labels []int64, rows []int, want int, seed int64, stream uint64,
+// apart draws want of the rows, in proportion from each class, after adjust changed the quotas of the classes. It
+// returns the other rows and the drawn ones, both in their original order.
+func apart(labels []int64, rows []int, want int, seed int64, stream uint64,
 	adjust func([]quota)) (others, drawn []int) {
 	byClass := make(map[int64][]int)
 	for _, row := range rows {
@@ -131,9 +127,7 @@ func choose(labels []int64, rows []int, want int, seed int64, stream uint64,
 	random := rand.New(rand.NewPCG(uint64(seed), stream))
 	taken := make(map[int]bool, want)
 	wanted := quotas(byClass, len(rows), want)
-	if adjust != nil {
-		adjust(wanted)
-	}
+	adjust(wanted)
 	for _, quota := range wanted {
 		class := byClass[quota.class]
 		random.Shuffle(len(class), func(i, j int) { class[i], class[j] = class[j], class[i] })

@@ -12,6 +12,9 @@ import (
 	"graft/torch"
 )
 
+// proportional keeps the quotas.
+func proportional([]quota) {}
+
 // Each class contributes its share, to within one image.
 func TestEveryClassGivesItsShare(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
@@ -23,10 +26,10 @@ func TestEveryClassGivesItsShare(t *testing.T) {
 		}
 		rows := everyRow(count)
 		if random.IntN(2) == 0 { // some rows are already taken
-			rows, _ = apart(labels, rows, random.IntN(count-1), 5, 1)
+			rows, _ = apart(labels, rows, random.IntN(count-1), 5, 1, proportional)
 		}
 		want := random.IntN(len(rows) + 1)
-		others, drawn := apart(labels, rows, want, int64(random.IntN(1000)), 2)
+		others, drawn := apart(labels, rows, want, int64(random.IntN(1000)), 2, proportional)
 		require.Len(t, drawn, want)
 		require.True(t, slices.IsSorted(others) && slices.IsSorted(drawn))
 		require.Equal(t, rows, slices.Sorted(slices.Values(slices.Concat(others, drawn))))
@@ -44,7 +47,7 @@ func TestNoClassLosesAllTrainingRows(t *testing.T) {
 		others, drawn := withheld(labels, everyRow(len(labels)), 5, seed, streamValidation)
 		require.Len(t, drawn, 5)
 		require.Len(t, counts(labels, others), 5, "seed %d", seed)
-		_, drawn = choose(labels, everyRow(len(labels)), 6, seed, streamLimit, everyClassDrawn)
+		_, drawn = apart(labels, everyRow(len(labels)), 6, seed, streamLimit, everyClassDrawn)
 		require.Len(t, drawn, 6)
 		require.Len(t, counts(labels, drawn), 5, "seed %d", seed)
 	}
@@ -62,9 +65,9 @@ func counts(labels []int64, rows []int) map[int64]int {
 
 func TestTheSeedDecidesTheDivision(t *testing.T) {
 	labels := make([]int64, 100)
-	_, one := apart(labels, everyRow(100), 10, 1, streamValidation)
-	_, same := apart(labels, everyRow(100), 10, 1, streamValidation)
-	_, other := apart(labels, everyRow(100), 10, 2, streamValidation)
+	_, one := apart(labels, everyRow(100), 10, 1, streamValidation, proportional)
+	_, same := apart(labels, everyRow(100), 10, 1, streamValidation, proportional)
+	_, other := apart(labels, everyRow(100), 10, 2, streamValidation, proportional)
 	require.Equal(t, one, same)
 	require.NotEqual(t, one, other)
 	require.Equal(t, []int{3, 14, 25, 46, 48, 49, 61, 75, 86, 89}, one,
