@@ -41,6 +41,12 @@ func TestWorkerAnswers(t *testing.T) {
 	require.Len(t, all[2].Losses, 1)
 }
 
+func TestWorkerMeasuresSteps(t *testing.T) {
+	require.Positive(t, answers(t, small, `{"cmd":"step","network":"FeedForwardNet3"}`)[0].Seconds)
+	require.ErrorContains(t, serve(small, strings.NewReader(`{"cmd":"step","network":"Net"}`), new(bytes.Buffer)),
+		`unknown network "Net"`)
+}
+
 func TestWorkerOperates(t *testing.T) {
 	for _, op := range operations[:6] {
 		c, err := json.Marshal(command{Cmd: "surgery", Network: op.network, Action: op.action, How: op.how,

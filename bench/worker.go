@@ -110,6 +110,8 @@ func (k *worker) answer(c command) (answer, error) {
 		return answer{Torch: r.Version, Threads: r.Threads}, err
 	case "train":
 		return timed(func() ([]float64, error) { return k.train(c.Steps) })
+	case "step":
+		return k.step(c.Network)
 	case "ops":
 		return timed(func() ([]float64, error) { return k.operators(c.Iterations) })
 	case "epoch":
