@@ -270,6 +270,10 @@ func armRemarks(o *runs.SweepOutcome) (lines []string) {
 	if c.Tried == 0 {
 		return lines
 	}
+	if failed := c.Failed(); failed > 0 {
+		lines = append(lines, fmt.Sprintf("%s failed for a selection seed, and could not be selected for best fixed.",
+			words.Plural(failed, "sequence")))
+	}
 	if c.Best == nil {
 		return append(lines, "best fixed: no sequence was selected.")
 	}

@@ -122,7 +122,7 @@ func (s *sweep) readTrial(folder *runs.Folder, t runs.SweepTrial) (*runs.TrialOu
 
 // compared records how the arms of a comparison were made.
 func (s *sweep) compared(o *runs.SweepOutcome) error {
-	list, _, err := s.candidates()
+	list, tied, _, err := s.candidates()
 	if err != nil {
 		return err
 	}
@@ -131,19 +131,11 @@ func (s *sweep) compared(o *runs.SweepOutcome) error {
 	if all := s.plan.Candidates(); len(all) > 0 {
 		o.Comparison.SelectionSeeds = all[0].Seeds
 	}
-	if len(list) > 0 {
+	if o.Comparison.Tied = tied; tied > 0 {
 		o.Comparison.Best = list[0].Sequence
-		for _, c := range list {
-			if list[0].Validation-c.Validation < sameAccuracy {
-				o.Comparison.Tied++
-			}
-		}
 	}
 	return nil
 }
-
-// sameAccuracy is the largest difference of mean accuracies that counts as rounding.
-const sameAccuracy = 1e-9
 
 // imagesOf holds the first trial of cases with the same options of data, by these options.
 type imagesOf map[string]imagesOfTrial

@@ -2,13 +2,11 @@ package sweep
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 
 	"graft/config"
 	"graft/internal/files"
@@ -187,38 +185,39 @@ func (t *trial) after(other trial) {
 
 // followBest makes a trial take the selected sequence.
 func (s *sweep) followBest(t *trial) error {
-	candidates, settled, err := s.candidates()
+	candidates, tied, settled, err := s.candidates()
 	if err != nil {
 		return err
 	}
 	switch {
 	case !settled:
 		t.state = waiting
-	case len(candidates) == 0:
-		t.state, t.why = failed, "no selection trial succeeded"
+	case tied == 0:
+		t.state, t.why = failed, "each sequence failed for one of the selection seeds"
 	default:
 		t.set = scriptOf(candidates[0].Sequence)
 	}
 	return nil
 }
 
-// candidates ranks the fixed sequences by their mean validation accuracy, the first of equals first. It waits until all
-// their trials have run.
-func (s *sweep) candidates() (list []runs.Candidate, settled bool, err error) {
-	folder := s.reader()
+// candidates ranks the fixed sequences by their mean validation accuracy, and returns the number of sequences that tie
+// as the best. It waits until all their trials have run.
+func (s *sweep) candidates() (list []runs.Candidate, tied int, settled bool, err error) {
+	folder, seeds := s.reader(), 0
 	for _, c := range s.plan.Candidates() {
+		seeds = len(c.Seeds)
 		var values []float64
 		for _, seed := range c.Seeds {
 			t, err := s.lookAt(runs.SweepTrial{Case: c, Seed: seed})
 			if err != nil || t.state == ready || t.state == waiting {
-				return nil, false, err
+				return nil, 0, false, err
 			}
 			if t.state == failed {
 				continue
 			}
 			o, err := s.readTrial(folder, t.SweepTrial)
 			if err != nil {
-				return nil, false, err
+				return nil, 0, false, err
 			}
 			values = append(values, o.Values[runs.ValidationAccuracy])
 		}
@@ -226,8 +225,7 @@ func (s *sweep) candidates() (list []runs.Candidate, settled bool, err error) {
 			list = append(list, runs.Candidate{Sequence: c.Selects, Validation: stat.Mean(values), N: len(values)})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b runs.Candidate) int { return cmp.Compare(b.Validation, a.Validation) })
-	return list, true, nil
+	return list, runs.RankCandidates(list, seeds), true, nil
 }
 
 // reader reads the run folder.
