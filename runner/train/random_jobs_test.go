@@ -258,8 +258,11 @@ func (j *randomJob) schedule() {
 	j.maybe("decay", 0.7)
 	j.maybe("every", 1+j.IntN(3))
 	j.maybe("min_lr", 1e-5)
-	j.maybe("warm_up", 1+j.IntN(20))
-	j.maybe("warm_up_share", 0.2)
+	if j.toss() {
+		j.maybe("warm_up", 1+j.IntN(20))
+	} else {
+		j.maybe("warm_up_share", 0.2)
+	}
 	j.maybe("restart", j.pick(`"devices"`, `"surgery"`, `"never"`))
 }
 
