@@ -50,7 +50,7 @@ func MeasureOperators(ctx context.Context, all []probes.Probe, o MeasureOptions)
 			return err
 		}
 		err = o.operatorRounds(ctx, all, w, recorder)
-		disturbed = len(w.disturbedNetworks())
+		disturbed = len(w.disturbed())
 		return err
 	})
 	if err != nil {
@@ -69,7 +69,7 @@ func (o *MeasureOptions) operatorRounds(ctx context.Context, all []probes.Probe,
 	for round := range 2 * o.Rounds {
 		what, networks := "operators", every
 		if round >= o.Rounds {
-			what, networks = "operators of networks that other programs disturbed", w.disturbedNetworks()
+			what, networks = "operators of networks that other programs disturbed", w.disturbed()
 		}
 		for i, k := range networks {
 			if ctx.Err() != nil {

@@ -2,8 +2,10 @@ package trainer
 
 import (
 	"math"
+	"slices"
 
 	"graft/dataset"
+	"graft/internal/stat"
 	"graft/torch"
 	"graft/trainer/clock"
 	"graft/trainer/probes"
@@ -12,15 +14,19 @@ import (
 // watch tells which networks were measured only while other programs slowed the machine down. It times the steps of a
 // reference network between the measurements.
 type watch struct {
-	reference  func() (float64, error) // returns the seconds of a step
-	last, best float64                 // seconds of the last and of the fastest step
+	reference func() (float64, error) // returns the seconds of a step
+	steps     []float64               // seconds of all steps, in order
 	// for each network, the slower reference before or after its measurement; the least one if it was measured again
 	around []float64
 }
 
-// quietSlowdown is the ratio to the fastest reference up to which a measurement counts as undisturbed. On two threads
-// of a busy host, the median step then took as long as at its fastest; with a ratio above 1.4, it took 38% longer.
-const quietSlowdown = 1.1
+// A measurement counts as undisturbed if the reference was at most quietSlowdown times slower than in its fastest
+// moments. On two threads of a busy host, the median step then took as long as at its fastest; with a ratio above 1.4,
+// it took 38% longer. The fastest step of all can be an exception.
+const (
+	quietSlowdown = 1.1
+	quietShare    = 0.05 // share of the steps that are the fastest moments
+)
 
 // newWatch creates a watch for a number of networks.
 func newWatch(networks int, reference func() (float64, error)) (*watch, error) {
@@ -28,9 +34,8 @@ func newWatch(networks int, reference func() (float64, error)) (*watch, error) {
 	for k := range w.around {
 		w.around[k] = math.Inf(1)
 	}
-	var err error
-	w.last, err = reference()
-	w.best = w.last
+	first, err := reference()
+	w.steps = append(w.steps, first)
 	return w, err
 }
 
@@ -43,18 +48,16 @@ func (w *watch) measure(k int, run func() error) error {
 	if err != nil {
 		return err
 	}
-	w.around[k] = min(w.around[k], max(w.last, after))
-	w.last, w.best = after, min(w.best, after)
+	w.around[k] = min(w.around[k], max(w.steps[len(w.steps)-1], after))
+	w.steps = append(w.steps, after)
 	return nil
 }
 
-// disturbed reports whether network k has no undisturbed measurement.
-func (w *watch) disturbed(k int) bool { return w.around[k] > quietSlowdown*w.best }
-
-// disturbedNetworks returns the numbers of these networks.
-func (w *watch) disturbedNetworks() (all []int) {
-	for k := range w.around {
-		if w.disturbed(k) {
+// disturbed returns the numbers of the networks without an undisturbed measurement.
+func (w *watch) disturbed() (all []int) {
+	quiet := quietSlowdown * stat.Quantile(slices.Sorted(slices.Values(w.steps)), quietShare)
+	for k, slowest := range w.around {
+		if slowest > quiet {
 			all = append(all, k)
 		}
 	}

@@ -44,7 +44,7 @@ func TestDisturbedNetworks(t *testing.T) {
 		for _, k := range c.networks {
 			require.NoError(t, w.measure(k, func() error { return nil }), name)
 		}
-		assert.Equal(t, c.disturbed, w.disturbedNetworks(), name)
+		assert.Equal(t, c.disturbed, w.disturbed(), name)
 	}
 }
 
@@ -55,7 +55,7 @@ func TestWatchesReturnErrors(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualError(t, w.measure(0, func() error { return errors.New("the network failed") }), "the network failed")
 	require.EqualError(t, w.measure(0, func() error { return nil }), "the reference failed")
-	assert.Equal(t, []int{0}, w.disturbedNetworks())
+	assert.Equal(t, []int{0}, w.disturbed())
 }
 
 // The reference trains on a device, and its steps take time.
