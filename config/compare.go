@@ -81,10 +81,6 @@ func (j *Job) compareImages(shape []int, r *decode.Reading) {
 		r.Blame("augment.pad", fmt.Sprintf("pad is %d, but images have %d x %d pixels; expected at most %d", pad,
 			shape[1], shape[2], most))
 	}
-	if hole, most := j.Train.Augment.Cutout, min(shape[1], shape[2]); hole > most {
-		r.Blame("augment.cutout", fmt.Sprintf("cutout is %d, but images have %d x %d pixels, so the hole could cover "+
-			"whole images; expected at most %d", hole, shape[1], shape[2], most))
-	}
 	for key, n := range map[string]int{"mean": len(j.Data.Mean), "deviation": len(j.Data.Deviation)} {
 		if n > 1 && n != shape[0] {
 			r.Blame("data."+key, fmt.Sprintf("%s has %d values, but images have %s; expected one value, or one per "+

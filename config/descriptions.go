@@ -1270,8 +1270,8 @@ var descriptions = map[string]string{
 		"each epoch; \"step\" multiplies it by schedule.decay at a fixed interval of epochs; \"constant\" keeps it; " +
 		"\"wsd\" keeps it and lowers it to schedule.min_lr over the last schedule.decay_share of the budget. Empty " +
 		"means \"cosine\".",
-	"graft/trainer.Schedule.WarmUp": "Number of warm-up steps, during which the learning rate rises from zero. " +
-		"Cannot be combined with schedule.warm_up_share. Zero means no warm-up.",
+	"graft/trainer.Schedule.WarmUp": "Number of warm-up steps, during which the learning rate rises from zero. It " +
+		"multiplies with schedule.warm_up_share, so set only one of them. Zero means no warm-up.",
 	"graft/trainer.Schedule.WarmUpShare": "Length of the warm-up as a fraction of the time from the schedule's start " +
 		"to the end of the budget, between 0 and 1. The learning rate rises from zero during the warm-up. Zero means " +
 		"no warm-up.",

@@ -25,7 +25,7 @@ func (j *Job) Warnings() []string {
 		j.freeWidth(drawn || scripted), j.lateDecisions(), j.missedEvents(), j.unasked(), j.noTrials(),
 		j.blindBatch(), j.uncertainGrowth(j.Adapt.Decider != DecideNone), j.computedProfile(),
 		j.otherConditions(), j.idleDevices(), j.unfinishedSchedule(),
-		j.untrainedClasses(), j.slowAverage())
+		j.untrainedClasses(), j.slowAverage(), j.tooMuch())
 }
 
 // Warnings lists probable mistakes in a valid file, one sentence each.
@@ -102,6 +102,21 @@ func (j *Job) untrainedClasses() []string {
 			"trained; raise data.max_images", most, classes)}
 	}
 	return nil
+}
+
+// tooMuch warns of holes that can cover whole images, and of two warm-ups, which multiply. Jobs of earlier versions
+// with these options can resume.
+func (j *Job) tooMuch() (list []string) {
+	shape := dataset.Declared(nil, j.Data).Shape
+	if hole := j.Train.Augment.Cutout; len(shape) == 3 && hole > min(shape[1], shape[2]) {
+		list = append(list, fmt.Sprintf("augment.cutout is %d, but images have %d x %d pixels, so the hole can cover "+
+			"whole images; lower augment.cutout", hole, shape[1], shape[2]))
+	}
+	if s := j.Options().Schedule; s.WarmUp > 0 && s.WarmUpShare > 0 {
+		list = append(list, fmt.Sprintf("schedule.warm_up is %d steps and schedule.warm_up_share is set too, so the "+
+			"learning rate rises twice; remove one of them", s.WarmUp))
+	}
+	return list
 }
 
 // mostFirst is the maximum share of the first weights in an average at the end of a job.

@@ -362,7 +362,6 @@ func TestImagesAndDevicesAreCompared(t *testing.T) {
 	for set, says := range map[string]string{
 		"time.devices=65537":    "devices is 65537; must be between 0 and 65536",
 		"augment.pad=32":        "pad is 32, but images have 32 x 32 pixels; expected at most 31",
-		"augment.cutout=33":     "so the hole could cover whole images; expected at most 32",
 		"data.mean=[123.7]":     "but pixels are between 0 and 1; divide values for pixels from 0 to 255 by 255",
 		"data.deviation=[58.4]": "divide values for pixels from 0 to 255 by 255",
 		"data.mean=[0.5,0.5]":   "mean has 2 values, but images have 3 channels; expected one value, or one per",
@@ -372,4 +371,13 @@ func TestImagesAndDevicesAreCompared(t *testing.T) {
 		assert.ErrorContains(t, err, says)
 	}
 	must(ReadJob(files.OS{}, "", []string{"augment.pad=31", "data.mean=[0.5]", "data.deviation=[1, 1, 1]"}))
+}
+
+// Options that probably spoil a job, but with which jobs of earlier versions can resume, give warnings.
+func TestTooMuchIsWarnedOf(t *testing.T) {
+	j := must(readJob(t, "augment.cutout=33", "schedule.warm_up=5", "schedule.warm_up_share=0.1"))
+	assert.Equal(t, []string{"augment.cutout is 33, but images have 32 x 32 pixels, so the hole can cover whole " +
+		"images; lower augment.cutout", "schedule.warm_up is 5 steps and schedule.warm_up_share is set too, so the " +
+		"learning rate rises twice; remove one of them"}, j.tooMuch())
+	assert.Empty(t, must(readJob(t, "augment.cutout=32", "schedule.warm_up=5")).tooMuch())
 }

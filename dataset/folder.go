@@ -71,7 +71,8 @@ func splitsOf(folder string, top []string) error {
 	}
 	if slices.Contains(top, "test") {
 		return fmt.Errorf("read %s: the images of its folder %s would not be used, because graft holds out a share "+
-			"of train for validation; move them into train, or move the folder elsewhere", folder, top[k])
+			"of train for validation; move them into train, or read a folder with links to train and test only", folder,
+			top[k])
 	}
 	return fmt.Errorf("read %s: got the folders train and %s, expected train and test; rename %[2]s to test, and "+
 		"graft holds out a share of train for validation", folder, top[k])

@@ -194,17 +194,11 @@ func shardClasses(fsys files.FS, folder string, lists ...[]sample) (classes []st
 // classNames returns the lines of a list of classes. Empty lines at its end are left out: each line is an output of the
 // network.
 func classNames(text string) (classes []string, err error) {
-	at := map[string]int{}
 	for k, line := range strings.Split(strings.TrimRight(text, " \t\r\n"), "\n") {
 		class := strings.TrimSpace(line)
 		if class == "" {
 			return nil, fmt.Errorf("line %d is empty; write the name of class %d, or remove the line", k+1, k)
 		}
-		if first, twice := at[class]; twice {
-			return nil, fmt.Errorf("lines %d and %d have the same class %q; give each class its own name", first+1,
-				k+1, class)
-		}
-		at[class] = k
 		classes = append(classes, class)
 	}
 	return classes, nil

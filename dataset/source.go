@@ -157,7 +157,10 @@ type quota struct {
 func everyClassLeft(all []quota) {
 	left := func(q quota) int { return q.size - q.count }
 	for k := range all {
-		if most := largest(all, left); left(all[k]) == 0 && left(all[most]) > 1 {
+		if left(all[k]) > 0 {
+			continue // most classes: largest takes time for each class
+		}
+		if most := largest(all, left); left(all[most]) > 1 {
 			all[k].count--
 			all[most].count++
 		}
@@ -168,7 +171,10 @@ func everyClassLeft(all []quota) {
 func everyClassDrawn(all []quota) {
 	drawn := func(q quota) int { return q.count }
 	for k := range all {
-		if most := largest(all, drawn); drawn(all[k]) == 0 && drawn(all[most]) > 1 {
+		if drawn(all[k]) > 0 {
+			continue
+		}
+		if most := largest(all, drawn); drawn(all[most]) > 1 {
 			all[most].count--
 			all[k].count++
 		}

@@ -199,12 +199,13 @@ func TestFaultsOfShards(t *testing.T) {
 	write(t, filepath.Join(dir, "classes.txt"), []byte("cat\n"))
 	_, err = readShards(files.OS{}, Options{Path: dir, Size: 4, ValidationShare: 0.5})
 	require.ErrorContains(t, err, "1 classes")
-	for text, fault := range map[string]string{"cat\n\ndog\n": "line 2 is empty; write the name of class 1",
-		"cat\ndog\ncat\n": `lines 1 and 3 have the same class "cat"`} {
-		write(t, filepath.Join(dir, "classes.txt"), []byte(text))
-		_, err = readShards(files.OS{}, Options{Path: dir, Size: 4, ValidationShare: 0.5})
-		require.ErrorContains(t, err, fault)
-	}
+	write(t, filepath.Join(dir, "classes.txt"), []byte("cat\n\ndog\n"))
+	_, err = readShards(files.OS{}, Options{Path: dir, Size: 4, ValidationShare: 0.5})
+	require.ErrorContains(t, err, "line 2 is empty; write the name of class 1")
+	write(t, filepath.Join(dir, "classes.txt"), []byte("crane\ndog\ncrane\n")) // as the list of ImageNet
+	src, err = readShards(files.OS{}, Options{Path: dir, Size: 4, ValidationShare: 0.5})
+	require.NoError(t, err)
+	require.Equal(t, []string{"crane", "dog", "crane"}, src.classes)
 	shard(t, filepath.Join(dir, "0.tar"), append(good, "2.CLS", "1")...)
 	_, err = readShards(files.OS{}, Options{Path: dir, Size: 4, ValidationShare: 0.5})
 	require.ErrorContains(t, err, "the sample has two classes; expected one")

@@ -39,6 +39,7 @@ import threading
 import time
 import traceback
 import types
+import warnings
 from typing import Any, Callable, Iterable, Iterator, Optional, Sequence, Union
 
 import torch
@@ -664,7 +665,11 @@ class _Attached(Job):
         rest = {}
         for name, value in self._net.named_parameters():
             state = self._opt.state.get(value, {})
-            rest[name] = {key: item for key, item in state.items() if key not in kept}
+            others = {key: item for key, item in state.items() if key not in kept}
+            rest[name] = {key: item for key, item in others.items() if _saves(item)}
+            lost = sorted(str(key) for key in others if key not in rest[name])
+            if lost:  # the default filter prints equal warnings once
+                warnings.warn(f"graft_job: cannot save {', '.join(lost)} of the optimizer; a resumed job lacks them")
         return {name: state for name, state in rest.items() if state}
 
     def _restore_rest(self, rest: dict[str, State]) -> None:
@@ -1425,6 +1430,16 @@ def _encode(value: Any, tensors: State) -> Any:
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0:  # a number of NumPy
         return _encode(value.item(), tensors)
     raise TypeError(f"graft_job: cannot save a value of type {type(value).__name__} in the state of the job")
+
+
+def _saves(value: Any) -> bool:
+    """Tells whether _encode and _write can save a value."""
+    tensors: State = {}
+    try:
+        _encode(value, tensors)
+    except TypeError:
+        return False
+    return all(item.dtype in _NAMES and type(item) is torch.Tensor for item in tensors.values())
 
 
 def _decode(value: Any, tensors: State) -> Any:

@@ -56,8 +56,8 @@ type Schedule struct {
 	// Interval at which rule = "step" changes the learning rate, in epochs. Zero means 10.
 	Every int
 	MinLR float64 `json:"Least" config:",was=least"` // Lower bound of the learning rate. Zero means 1e-8.
-	// Number of warm-up steps, during which the learning rate rises from zero. Cannot be combined with
-	// schedule.warm_up_share. Zero means no warm-up.
+	// Number of warm-up steps, during which the learning rate rises from zero. It multiplies with
+	// schedule.warm_up_share, so set only one of them. Zero means no warm-up.
 	WarmUp int
 	// Length of the warm-up as a fraction of the time from the schedule's start to the end of the budget, between 0 and
 	// 1. The learning rate rises from zero during the warm-up. Zero means no warm-up.
@@ -97,9 +97,6 @@ func (s Schedule) Validate() error {
 	faults.When(s.WarmUp < 0, "warm_up is %d; must be at least 0", s.WarmUp)
 	faults.Unless(s.WarmUpShare >= 0 && s.WarmUpShare < 1, "warm_up_share is %v; must be at least 0 and less than 1",
 		s.WarmUpShare)
-	faults.When(s.WarmUp > 0 && s.WarmUpShare > 0,
-		"warm_up is %d steps and warm_up_share is set too, so the learning rate would rise twice; remove one of them",
-		s.WarmUp)
 	return errors.Join(faults...)
 }
 

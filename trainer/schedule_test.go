@@ -141,11 +141,3 @@ func TestDivergence(t *testing.T) {
 	require.ErrorContains(t, err, "restart with a lower learning rate or a warm-up")
 	require.Empty(t, book.saves, "of what is not a number nothing is saved")
 }
-
-// Two warm-ups would multiply, so they are refused.
-func TestTwoWarmUpsAreRefused(t *testing.T) {
-	require.NoError(t, trainer.Schedule{WarmUp: 10}.Validate())
-	require.NoError(t, trainer.Schedule{WarmUpShare: 0.1}.Validate())
-	require.ErrorContains(t, trainer.Schedule{WarmUp: 10, WarmUpShare: 0.1}.Validate(),
-		"would rise twice; remove one of them")
-}

@@ -78,3 +78,26 @@ func TestSparseGradientsAreDense(t *testing.T) {
 	require.NoError(t, (&builder{}).addArg(&n, "sparse", union{"as_bool", []byte("true")}))
 	assert.Empty(t, n.Args)
 }
+
+// A frozen parameter that shares memory with a trained one stays a parameter, because both have one role.
+func TestTiesOfFrozenParametersAreTrained(t *testing.T) {
+	for name, c := range map[string]struct {
+		frozen []int
+		roles  []graph.Role
+	}{
+		"the second of a tie": {[]int{1}, []graph.Role{graph.Parameter, graph.Parameter, graph.Parameter}},
+		"the first of a tie":  {[]int{0}, []graph.Role{graph.Parameter, graph.Parameter, graph.Parameter}},
+		"both":                {[]int{0, 1}, []graph.Role{graph.Buffer, graph.Buffer, graph.Parameter}},
+		"one without a tie":   {[]int{2}, []graph.Role{graph.Parameter, graph.Parameter, graph.Buffer}},
+	} {
+		b := &builder{frozen: c.frozen, out: &graph.Imported{Graph: &graph.Graph{Tensors: []graph.Tensor{
+			{Name: "a", Role: graph.Parameter}, {Name: "b", Role: graph.Parameter, Tied: "a"},
+			{Name: "c", Role: graph.Parameter}}}}}
+		b.freeze()
+		var roles []graph.Role
+		for _, tensor := range b.out.Graph.Tensors {
+			roles = append(roles, tensor.Role)
+		}
+		require.Equal(t, c.roles, roles, name)
+	}
+}

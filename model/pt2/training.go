@@ -1,7 +1,9 @@
 package pt2
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"graft/model/graph"
@@ -14,16 +16,22 @@ func (b *builder) checkTraining() error {
 	return b.checkMomentum()
 }
 
-// freeze makes buffers of the parameters that do not require gradients, because graft trains all parameters. If there
-// is no other parameter, the network was probably frozen for inference.
+// freeze makes buffers of the parameters that do not require gradients, because graft trains all parameters. Parameters
+// that share memory with a trained one stay parameters. If there is no other parameter, the network was probably frozen
+// for inference.
 func (b *builder) freeze() {
 	tensors := b.out.Graph.Tensors
-	parameters := 0
-	for _, t := range tensors {
+	parameters, trained := 0, map[string]bool{} // memory of trained parameters, by the name of the first tensor
+	for k, t := range tensors {
 		if t.Role == graph.Parameter {
 			parameters++
+			memory := cmp.Or(t.Tied, t.Name)
+			trained[memory] = trained[memory] || !slices.Contains(b.frozen, k)
 		}
 	}
+	b.frozen = slices.DeleteFunc(b.frozen, func(k int) bool {
+		return trained[cmp.Or(tensors[k].Tied, tensors[k].Name)]
+	})
 	switch {
 	case len(b.frozen) == 0:
 	case len(b.frozen) == parameters:

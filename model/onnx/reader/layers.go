@@ -266,12 +266,12 @@ func globalPool(c *call) error {
 		graph.Arg{Name: "output_size", Value: anys([]int64{1, 1})})
 }
 
-// resize maps to PyTorch's interpolation of images by factors.
 // resizes maps modes to operators.
 var resizes = map[string]string{"linear half_pixel": "upsample_bilinear2d.vec",
 	"linear pytorch_half_pixel": "upsample_bilinear2d.vec", "linear align_corners": "upsample_bilinear2d.vec",
 	"nearest asymmetric": "upsample_nearest2d.vec"}
 
+// resize maps to PyTorch's interpolation of images, by factors or to a size.
 func resize(c *call) error {
 	x, err := c.need(0)
 	if err != nil {
