@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,11 +23,11 @@ var algebraNetworks = []string{"MLP", "FeedForwardNet2", "CharGPT", "SmallLLaMA"
 // studyAlgebra compares training steps with two builds of Debian's OpenBLAS: the one that uses LibTorch's threads, and
 // the one with threads of its own, which computes on one thread.
 func (b *bench) studyAlgebra(out io.Writer) error {
-	own, err := ownThreads()
+	runtime, err := torch.Describe() // opens LibTorch
 	if err != nil {
 		return err
 	}
-	runtime, err := torch.Describe()
+	own, err := ownThreads()
 	if err != nil {
 		return err
 	}
@@ -60,9 +61,10 @@ func ownThreads() (v variant, err error) {
 	if err != nil {
 		return v, err
 	}
-	if shared, err := filepath.Glob("/usr/lib/*/openblas-openmp"); err != nil || len(folders) == 0 || len(shared) == 0 {
-		return v, errors.New("the comparison needs two packages of Debian; install libopenblas0-openmp and " +
-			"libopenblas0-pthread")
+	mapped, err := os.ReadFile("/proc/self/maps")
+	if err != nil || len(folders) == 0 || !strings.Contains(string(mapped), "openblas-openmp") {
+		return v, errors.New("the comparison needs Debian's LibTorch and two packages; unset LIBTORCH and " +
+			"GRAFT_LIBRARY, run 'make library', and install libopenblas0-openmp and libopenblas0-pthread")
 	}
 	var libraries []string
 	for _, name := range []string{"libopenblas.so.0", "libblas.so.3", "liblapack.so.3"} {

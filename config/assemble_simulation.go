@@ -155,8 +155,7 @@ func (m *Simulation) CheckPlan(fsys files.FS, p *grid.Plan) error {
 	return nil
 }
 
-// CheckInitialWeights returns an error if the files of initial weights changed since a plan was made. It does not need
-// the program of a job.
+// CheckInitialWeights returns an error if the files of initial weights changed since a plan was made.
 func (m *Simulation) CheckInitialWeights(fsys files.FS, p *grid.Plan) error {
 	if len(m.firstFiles()) == 0 {
 		return nil

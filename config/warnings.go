@@ -25,7 +25,7 @@ func (j *Job) Warnings() []string {
 		j.freeWidth(drawn || scripted), j.lateDecisions(), j.missedEvents(), j.unasked(), j.noTrials(),
 		j.blindBatch(), j.uncertainGrowth(j.Adapt.Decider != DecideNone), j.computedProfile(),
 		j.otherConditions(), j.idleDevices(), j.unfinishedSchedule(),
-		j.untrainedClasses(), j.slowAverage(), j.tooMuch())
+		j.untrainedClasses(), j.slowAverage(), j.excessiveOptions())
 }
 
 // Warnings lists probable mistakes in a valid file, one sentence each.
@@ -104,9 +104,9 @@ func (j *Job) untrainedClasses() []string {
 	return nil
 }
 
-// tooMuch warns of holes that can cover whole images, and of two warm-ups, which multiply. Jobs of earlier versions
-// with these options can resume.
-func (j *Job) tooMuch() (list []string) {
+// excessiveOptions warns of holes that can cover whole images, and of two warm-ups, which multiply. Jobs of earlier
+// versions with these options can resume.
+func (j *Job) excessiveOptions() (list []string) {
 	shape := dataset.Declared(nil, j.Data).Shape
 	if hole := j.Train.Augment.Cutout; len(shape) == 3 && hole > min(shape[1], shape[2]) {
 		list = append(list, fmt.Sprintf("augment.cutout is %d, but images have %d x %d pixels, so the hole can cover "+

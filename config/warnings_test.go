@@ -374,10 +374,10 @@ func TestImagesAndDevicesAreCompared(t *testing.T) {
 }
 
 // Options that probably spoil a job, but with which jobs of earlier versions can resume, give warnings.
-func TestTooMuchIsWarnedOf(t *testing.T) {
+func TestExcessiveOptionsGiveWarnings(t *testing.T) {
 	j := must(readJob(t, "augment.cutout=33", "schedule.warm_up=5", "schedule.warm_up_share=0.1"))
 	assert.Equal(t, []string{"augment.cutout is 33, but images have 32 x 32 pixels, so the hole can cover whole " +
 		"images; lower augment.cutout", "schedule.warm_up is 5 steps and schedule.warm_up_share is set too, so the " +
-		"learning rate rises twice; remove one of them"}, j.tooMuch())
-	assert.Empty(t, must(readJob(t, "augment.cutout=32", "schedule.warm_up=5")).tooMuch())
+		"learning rate rises twice; remove one of them"}, j.excessiveOptions())
+	assert.Empty(t, must(readJob(t, "augment.cutout=32", "schedule.warm_up=5")).excessiveOptions())
 }

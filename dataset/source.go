@@ -158,7 +158,7 @@ func everyClassLeft(all []quota) {
 	left := func(q quota) int { return q.size - q.count }
 	for k := range all {
 		if left(all[k]) > 0 {
-			continue // most classes: largest takes time for each class
+			continue // usual, and largest reads all classes
 		}
 		if most := largest(all, left); left(all[most]) > 1 {
 			all[k].count--

@@ -1433,7 +1433,7 @@ def _encode(value: Any, tensors: State) -> Any:
 
 
 def _saves(value: Any) -> bool:
-    """Tells whether _encode and _write can save a value."""
+    """Returns whether _encode and _write can save a value."""
     tensors: State = {}
     try:
         _encode(value, tensors)

@@ -11,12 +11,13 @@ import (
 	"graft/trainer/probes"
 )
 
-// watch tells which networks were measured only while other programs slowed the machine down. It times the steps of a
-// reference network between the measurements.
+// watch finds the networks that were measured only while other programs slowed the machine down. It times the steps of
+// a reference network between the measurements.
 type watch struct {
 	reference func() (float64, error) // returns the seconds of a step
 	steps     []float64               // seconds of all steps, in order
-	// for each network, the slower reference before or after its measurement; the least one if it was measured again
+	// seconds of the slower reference before and after the measurement of each network; the minimum over its
+	// measurements
 	around []float64
 }
 

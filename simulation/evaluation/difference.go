@@ -16,7 +16,8 @@ type Difference struct {
 	Noise float64 `json:"noise_points"`
 	// Inside reports whether the difference is not significant: its interval over tables contains zero, a test over
 	// several tables has a p-value above 0.05, or noise alone causes a difference of this size in more than 1 of 20
-	// cases. The test is a paired t-test for fewer than six tables, otherwise the sign-flip test.
+	// cases. The test is a paired t-test for fewer than six tables, otherwise the sign-flip test. Equal differences
+	// have no t-test, so over two to five tables they are not significant.
 	Inside bool `json:"inside_noise"`
 	// Chance is the p-value of a sign-flip test of the differences per table, not corrected for multiple comparisons.
 	Chance float64 `json:"p"`
