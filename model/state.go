@@ -289,8 +289,37 @@ func (n *Network) fits(entries []Entry, byName map[string]weights.Tensor) error 
 	}
 	return fmt.Errorf("load weights: the weights do not fit this %s: the network has %d tensors, the file has %d:\n "+
 		" %s\n"+
-		"use weights written for this network, or the network that matches these weights",
-		n.Name(), len(entries), len(byName), strings.Join(faults, "\n  "))
+		"%s", n.Name(), len(entries), len(byName), strings.Join(faults, "\n  "), remedyOf(entries, byName))
+}
+
+// remedyOf says what to do about weights that do not fit.
+func remedyOf(entries []Entry, byName map[string]weights.Tensor) string {
+	if prefix := prefixOf(entries, byName); prefix != "" {
+		return fmt.Sprintf("the file has these names after the prefix %q; graft weights convert --prefix %s FILE OUT "+
+			"writes a file without it", prefix, prefix)
+	}
+	return "use weights written for this network, or the network that matches these weights"
+}
+
+// prefixOf returns the prefix under which the weights have all names of the network. DataParallel adds "module.",
+// torch.compile "_orig_mod."; graft reads a state dict within a checkpoint under its key, such as "state_dict.".
+func prefixOf(entries []Entry, byName map[string]weights.Tensor) string {
+	var names []string
+	for _, e := range entries {
+		if e.Slot.Role != Seen && e.Slot.Role != Constant {
+			names = append(names, e.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		prefix, found := strings.CutSuffix(name, names[0])
+		if found && !slices.ContainsFunc(names, func(n string) bool { _, has := byName[prefix+n]; return !has }) {
+			return prefix
+		}
+	}
+	return ""
 }
 
 // draws reports whether a graph determines the values of a constant.

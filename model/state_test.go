@@ -147,6 +147,15 @@ func TestLoadListsAllThatDoesNotFit(t *testing.T) {
 			},
 			[]string{"the network has 16 tensors, the file has 16", "conv1.layers.0.weight [32 3 3 3] is missing",
 				"more\n  other.00 [32 3 3 3] is only in the file"}},
+		"names with a prefix, next to others": {
+			func(set *weights.Set) {
+				for k := range set.Tensors {
+					set.Tensors[k].Name = "state_dict." + set.Tensors[k].Name
+				}
+				set.Tensors = append(set.Tensors, weights.Tensor{Name: "step", DType: weights.Float32,
+					Shape: []int64{0}})
+			},
+			[]string{`names after the prefix "state_dict."; graft weights convert --prefix state_dict. FILE OUT`}},
 		"another network": {
 			func(set *weights.Set) { set.Tensors = nil }, []string{"conv1.layers.0.weight", "more"}},
 	} {

@@ -5,17 +5,20 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"graft/dataset"
 	"graft/internal/failure"
 	"graft/internal/files"
 	"graft/model"
 	"graft/report/runs"
 	"graft/results"
+	"graft/runner/app"
 	"graft/runner/train"
 	"graft/torch"
 	"graft/torch/weights"
@@ -86,6 +89,38 @@ func TestTrainGoesOnFromAFolder(t *testing.T) {
 	fails(t, failure.Failed, "", "train", "--quiet", "--folder", folder, "--set", "network.name=ConvNet3", "--set",
 		"network.weights="+dir, "--set", "data.synthetic.train=300")
 	require.NoDirExists(t, folder, "weights that do not fit leave no folder")
+}
+
+// Weights of the same classes in another order would train with permuted outputs.
+func TestTrainRefusesAnotherOrderOfClasses(t *testing.T) {
+	set, err := weights.Read(files.OS{}, filepath.Join(ownWeights(t), "weights.pth"), weights.Options{})
+	require.NoError(t, err)
+	data := dataset.Options{Synthetic: dataset.SyntheticOptions{Train: 100, Test: 100}}
+	var classes []string
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		images, err := dataset.Load(s, torch.CPU, files.OS{}, data)
+		if err == nil {
+			classes = images.Classes
+		}
+		return err
+	}))
+	path := filepath.Join(t.TempDir(), "weights.safetensors")
+	trained := func() outcome {
+		require.NoError(t, weights.Write(files.OS{}, path, set))
+		return graft("train", "--quiet", "--folder", filepath.Join(t.TempDir(), "run"), "--set",
+			"network.name=ConvNet2", "--set", "network.weights="+path, "--set", "time.budget=1", "--set",
+			"data.synthetic.train=300", "--set", "data.synthetic.test=100", "--set", "time.events=[]")
+	}
+	set.Metadata = app.Images{Classes: classes}.Metadata()
+	o := trained()
+	require.Equal(t, failure.Done, o.code, o.stderr)
+	slices.Reverse(classes)
+	set.Metadata = app.Images{Classes: classes}.Metadata()
+	o = trained()
+	require.Equal(t, failure.Configuration, o.code)
+	require.Contains(t, o.stderr, "the weights have the classes of the data in another order: output 0 is ")
+	set.Metadata = nil
+	require.Equal(t, failure.Done, trained().code)
 }
 
 // lastOf returns the numbers in the last line of one of the original's tables.

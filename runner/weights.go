@@ -113,24 +113,29 @@ func notFinite(t weights.Summary) string {
 
 func newWeightsConvertCommand() *cobra.Command {
 	var force bool
+	var prefix string
 	command := &cobra.Command{
 		Use:   "convert IN OUT",
 		Short: "Write a weight file in another format",
 		Long: `convert writes the tensors of IN to OUT, bit for bit, in the format given by the extension of OUT:
 .pth or .pt for PyTorch, .safetensors for safetensors. Only safetensors keeps metadata (numbers
-and strings) stored with the tensors.`,
+and strings) stored with the tensors. With --prefix, it writes only the tensors whose names begin
+with the prefix, and removes it from their names.`,
 		Example: `  graft weights convert weights.pth weights.safetensors
-  graft weights convert --force old.pt weights.pth`,
+  graft weights convert --force old.pt weights.pth
+  graft weights convert --prefix state_dict. checkpoint.pth weights.pth`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runWeightsConvert(command.OutOrStdout(), args[0], args[1], force)
+			return runWeightsConvert(command.OutOrStdout(), args[0], args[1], prefix, force)
 		},
 	}
+	command.Flags().StringVar(&prefix, "prefix", "", "write only tensors with this prefix, such as module.; remove "+
+		"it from their names")
 	command.Flags().BoolVar(&force, "force", false, "replace an existing OUT file")
 	return command
 }
 
-func runWeightsConvert(w io.Writer, in, out string, force bool) error {
+func runWeightsConvert(w io.Writer, in, out, prefix string, force bool) error {
 	format, err := weights.FormatOf(out)
 	if err != nil {
 		return failure.With(failure.Usage, err)
@@ -141,6 +146,12 @@ func runWeightsConvert(w io.Writer, in, out string, force bool) error {
 	set, err := app.ReadWeights(files.OS{}, in)
 	if err != nil {
 		return err
+	}
+	if prefix != "" {
+		if set = set.Within(prefix); len(set.Tensors) == 0 {
+			return failure.Usagef("no tensor of %s has a name with the prefix %q; graft weights show %s lists the "+
+				"names", in, prefix, in)
+		}
 	}
 	if err := weights.Write(files.OS{}, out, set); err != nil {
 		return err

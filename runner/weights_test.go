@@ -60,6 +60,13 @@ func TestWeightsConvert(t *testing.T) {
 	assert.Equal(t, want.Tensors, got.Tensors)
 	fails(t, failure.Usage, "--force", "weights", "convert", in, out)
 	done(t, "weights", "convert", "--force", in, out)
+
+	done(t, "weights", "convert", "--force", "--prefix", "fc.", in, out)
+	got, err = weights.Read(files.OS{}, out, weights.Options{})
+	require.NoError(t, err)
+	require.Len(t, got.Tensors, 1)
+	assert.Equal(t, "weight", got.Tensors[0].Name)
+	assert.Equal(t, want.Tensors[0].Data, got.Tensors[0].Data)
 }
 
 func TestWeightsSayWhatIsWrong(t *testing.T) {
@@ -69,8 +76,10 @@ func TestWeightsSayWhatIsWrong(t *testing.T) {
 		write(t, filepath.Join(folder, "damaged.pth"), "PK\x03\x04 and no more")
 	require.NoError(t, os.Symlink(in, link))
 	allFail(t, "weights", map[string]wrongCall{
-		"the same file":   {[]string{"convert", "--force", in, in}, failure.Usage, "same file"},
-		"a link to it":    {[]string{"convert", "--force", in, link}, failure.Usage, "the same file"},
+		"the same file": {[]string{"convert", "--force", in, in}, failure.Usage, "same file"},
+		"a link to it":  {[]string{"convert", "--force", in, link}, failure.Usage, "the same file"},
+		"no such prefix": {[]string{"convert", "--prefix", "net.", in, in + ".safetensors"}, failure.Usage,
+			"prefix \"net.\""},
 		"no format":       {[]string{"convert", "--force", in, in + ".npz"}, failure.Usage, ".safetensors"},
 		"a damaged file":  {[]string{"show", damaged}, failure.Damaged, damaged},
 		"no file":         {[]string{"show", damaged + ".absent"}, failure.Failed, "no such file"},

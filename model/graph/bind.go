@@ -62,8 +62,9 @@ func (n *Network) tie() {
 // Fits returns an error that lists the differences between weights and the graph's tensors.
 func (g *Graph) Fits(set *weights.Set) error {
 	var faults Faults
-	given := byName(set)
+	given, known := byName(set), map[string]bool{}
 	for _, t := range g.Tensors {
+		known[t.Name] = true
 		w, ok := given[t.Name]
 		same := slices.EqualFunc(w.Shape, t.Shape, func(a int64, b int) bool { return a == int64(b) })
 		switch {
@@ -75,6 +76,11 @@ func (g *Graph) Fits(set *weights.Set) error {
 		case t.Tied != "" && Untied(w, given[t.Tied]):
 			faults = append(faults, fmt.Sprintf("%s and %s are one tensor in the network, but differ in the file; "+
 				"make them equal, or export the network again without sharing them", t.Name, t.Tied))
+		}
+	}
+	for _, w := range set.Tensors {
+		if !known[w.Name] {
+			faults = append(faults, fmt.Sprintf("%s %v is only in the file", w.Name, w.Shape))
 		}
 	}
 	if len(faults) > 0 {

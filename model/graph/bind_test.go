@@ -9,7 +9,7 @@ import (
 	"graft/torch/weights"
 )
 
-func TestTiedTensorsWithOtherValuesAreRefused(t *testing.T) {
+func TestWeightsThatDoNotFitAreRefused(t *testing.T) {
 	g := &Graph{Name: "Net", Tensors: []Tensor{{Name: "a", Role: Parameter, DType: weights.Float32, Shape: []int{2}},
 		{Name: "b", Role: Parameter, DType: weights.Float32, Shape: []int{2}, Tied: "a"}}}
 	set := &weights.Set{}
@@ -19,6 +19,8 @@ func TestTiedTensorsWithOtherValuesAreRefused(t *testing.T) {
 		set.Tensors = append(set.Tensors, w)
 	}
 	require.NoError(t, g.Fits(set))
+	more := &weights.Set{Tensors: append(set.Tensors[:2:2], weights.Tensor{Name: "c", Shape: []int64{4}})}
+	require.ErrorContains(t, g.Fits(more), "c [4] is only in the file")
 	set.Tensors[1].Data[0]++
 	assert.ErrorContains(t, g.Fits(set), "b and a are one tensor in the network, but differ in the file")
 }

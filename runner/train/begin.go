@@ -45,14 +45,14 @@ func FirstNetwork(fsys files.FS, s *torch.Scope, c *config.Job, data *dataset.Se
 	if err := n.Materialize(s, placement(s, device, seed)); err != nil {
 		return nil, err
 	}
-	if err := loadFirst(fsys, n, c, seed); err != nil {
+	if err := loadFirst(fsys, n, c, data, seed); err != nil {
 		return nil, err
 	}
 	return n, nil
 }
 
 // loadFirst loads the initial weights from a file, or only the tensors without a defined initialization.
-func loadFirst(fsys files.FS, n *model.Network, c *config.Job, seed int64) error {
+func loadFirst(fsys files.FS, n *model.Network, c *config.Job, data *dataset.Set, seed int64) error {
 	first, constants := c.InitialWeightsOf(seed).Weights, c.ConstantsOf(seed)
 	path := cmp.Or(first, constants)
 	if path == "" || constants != "" && n.Graph == nil {
@@ -70,10 +70,30 @@ func loadFirst(fsys files.FS, n *model.Network, c *config.Job, seed int64) error
 	if err != nil {
 		return mismatched(fsys, path, err)
 	}
-	if err := n.CanTrain(set); err != nil && first != "" {
+	if first == "" {
+		return nil
+	}
+	if err := errors.Join(n.CanTrain(set), sameOrder(app.ImagesOf(n, set).Classes, data.Classes)); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
+}
+
+// sameOrder returns an error if the outputs of trained weights are the classes of the data in another order. Weights
+// for other classes, or without a record of their classes, may be trained on.
+func sameOrder(outputs, classes []string) error {
+	if slices.Equal(outputs, classes) || !slices.Equal(slices.Sorted(slices.Values(outputs)),
+		slices.Sorted(slices.Values(classes))) {
+		return nil
+	}
+	k := 0
+	for outputs[k] == classes[k] {
+		k++
+	}
+	return failure.With(failure.Configuration, fmt.Errorf("the weights have the classes of the data in another order: "+
+		"output %d is %q in the weights and %q in the data; use data or weights with the same order, or, to train the "+
+		"outputs again, convert the weights to .pth, which drops the names of their classes", k, outputs[k],
+		classes[k]))
 }
 
 // mismatched returns an error for weights that do not match the network. It names the network file in the same folder,

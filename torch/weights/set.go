@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 )
 
 // Format is the format of a weight file. The zero value, Unknown, is not a format.
@@ -27,6 +28,18 @@ type Set struct {
 	Metadata map[string]string
 	// Format is the format that the set was read from. Write ignores this field.
 	Format Format
+}
+
+// Within returns the tensors whose names begin with a prefix, without the prefix, and all metadata.
+func (s *Set) Within(prefix string) *Set {
+	part := &Set{Metadata: s.Metadata, Format: s.Format}
+	for _, t := range s.Tensors {
+		if name, has := strings.CutPrefix(t.Name, prefix); has && name != "" {
+			t.Name = name
+			part.Tensors = append(part.Tensors, t)
+		}
+	}
+	return part
 }
 
 // Find returns the first tensor with the given name, and whether it exists.
