@@ -63,12 +63,13 @@ func TestCUDAGivesTheSameBitsAgain(t *testing.T) {
 func TestCUDAPrecisions(t *testing.T) {
 	want, _ := trainedOn(t, CPU, ProgramOptions{}, false, 50)
 	for _, device := range devices(t) {
-		for _, precision := range []Precision{Brain, Half, TF32} {
-			if precision == Half && device == CPU {
-				continue // only CUDA supports it
-			}
-			got, _ := trainedOn(t, device, ProgramOptions{Precision: precision}, false, 50)
-			require.InDeltaSlice(t, want, got, 0.1, fmt.Sprint(device, precision))
+		precisions, steps := []Precision{Brain, Half, TF32}, 50
+		if device == CPU { // only CUDA has the others, and processors without instructions for bfloat16 are slow
+			precisions, steps = precisions[:1], 10
+		}
+		for _, precision := range precisions {
+			got, _ := trainedOn(t, device, ProgramOptions{Precision: precision}, false, steps)
+			require.InDeltaSlice(t, want[:steps], got, 0.1, fmt.Sprint(device, precision))
 		}
 	}
 }
