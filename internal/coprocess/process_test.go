@@ -26,13 +26,15 @@ const polite = `read line; echo '{"protocol": 1}'`
 func TestAnswers(t *testing.T) {
 	path := written(t, `read line; echo "$line" >&2; echo '{"protocol": 1}'`,
 		`while read line; do n=$((n+1)); echo "{\"n\": $n}"; done`)
-	p, err := Start(t.Context(), Options{Path: path}, "counter", map[string]int{"from": 3})
+	p, err := Start(t.Context(), Options{Path: path, Limit: time.Minute}, "counter", map[string]int{"from": 3})
 	require.NoError(t, err)
 	for want := range 100 {
 		var got struct{ N int }
 		require.NoError(t, p.Ask(t.Context(), struct{}{}, &got))
 		require.Equal(t, want+1, got.N)
 	}
+	require.NoError(t, p.requests.Close())
+	<-p.ended // Close kills a program that takes long to exit
 	p.Close()
 	require.Equal(t, `  {"from":3,"protocol":1,"role":"counter"}`, p.messages.String())
 	require.NoError(t, p.err, "the end of the requests ends the program")
@@ -41,7 +43,7 @@ func TestAnswers(t *testing.T) {
 func TestLargeAnswers(t *testing.T) {
 	const size = 1 << 20
 	path := written(t, polite, `read line; printf '{"text": "'; head -c 1048576 /dev/zero | tr '\0' a; echo '"}'`)
-	p, err := Start(t.Context(), Options{Path: path}, "", nil)
+	p, err := Start(t.Context(), Options{Path: path, Limit: time.Minute}, "", nil)
 	require.NoError(t, err)
 	defer p.Close()
 	var got struct{ Text string }
@@ -119,8 +121,9 @@ func TestPrograms(t *testing.T) {
 
 // A cancelled request ends the program and its children.
 func TestCancelledRequests(t *testing.T) {
-	path := written(t, `sleep 60 & child=$!`, `read line; echo "{\"protocol\": 1}"; echo $child >&2`, "wait")
-	p, err := Start(t.Context(), Options{Path: path}, "", nil)
+	// The child is named before the answer, because the request may be cancelled at once.
+	path := written(t, `sleep 60 & echo $! >&2`, `read line; echo "{\"protocol\": 1}"`, "wait")
+	p, err := Start(t.Context(), Options{Path: path, Limit: time.Minute}, "", nil)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
