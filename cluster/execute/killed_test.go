@@ -138,7 +138,7 @@ func killOne(t *testing.T, random *rand.Rand, folder string, c *exec.Cmd) *exec.
 		return info.Size()
 	}
 	more := size() + int64(random.IntN(800))
-	require.Eventually(t, func() bool { return size() > more || over(folder) }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return size() > more || over(folder) }, 10*time.Minute, time.Millisecond)
 	if random.IntN(2) == 0 {
 		found, err := process.With(files.OS{}, []string{"GRAFT_NODE=" + folder})
 		require.NoError(t, err)
