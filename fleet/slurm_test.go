@@ -229,7 +229,7 @@ func TestCommandsHaveATimeoutAndReturnTheirErrors(t *testing.T) {
 	run := runner(100 * time.Millisecond)
 	_, err := run(context.Background(), "", "sleep", "20")
 	require.ErrorContains(t, err, "timed out after 100ms")
-	run = runner(10 * time.Second)
+	run = runner(patience)
 	_, err = run(context.Background(), "", "sh", "-c", "echo no such node >&2; exit 3")
 	require.ErrorContains(t, err, "no such node")
 	out, err := run(context.Background(), "text", "cat")
