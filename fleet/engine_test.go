@@ -11,5 +11,5 @@ import (
 func init() { fleet.SetToy(fleettest.Main) }
 
 func TestLocalConforms(t *testing.T) {
-	fleettest.Run(t, fleettest.Harness{Engine: "local", Clock: fleet.NewClock(time.Now), Timeout: time.Minute})
+	fleettest.Run(t, fleettest.Harness{Engine: "local", Clock: fleet.NewClock(time.Now), Timeout: 10 * time.Minute})
 }

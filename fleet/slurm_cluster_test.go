@@ -40,7 +40,7 @@ func needSlurm(t *testing.T) {
 }
 
 func slurmHarness() fleettest.Harness {
-	return fleettest.Harness{Engine: "slurm", Clock: fleet.NewClock(time.Now), Timeout: 2 * time.Minute}
+	return fleettest.Harness{Engine: "slurm", Clock: fleet.NewClock(time.Now), Timeout: 10 * time.Minute}
 }
 
 // call runs a Slurm program.
@@ -97,10 +97,12 @@ func TestSlurmWorkerIsKilled(t *testing.T) {
 	needSlurm(t)
 	h := slurmHarness()
 	const tasks = 6
-	b := h.NewBatch(t, "plain", 2, tasks, 400*time.Millisecond)
+	b := h.NewBatch(t, fleettest.Gated, 2, tasks, 50*time.Millisecond)
 	f := h.Start(t, b)
-	h.Await(t, "both work", func() bool { return fleettest.Count(t, b, "starts") >= 2 })
+	// Two tasks end; then each worker waits in a task.
+	h.Await(t, "both work", func() bool { return fleettest.Count(t, b, "starts") == 4 })
 	fleettest.KillWorker(t, b.Folder, 1)
+	fleettest.OpenGate(t, b)
 	require.NoError(t, h.Supervise(t, f, tasks))
 	require.Equal(t, tasks, fleettest.Count(t, b, "results"))
 	require.LessOrEqual(t, fleettest.Count(t, b, "starts"), tasks+1)
@@ -223,7 +225,6 @@ func TestSlurmTimeIsOver(t *testing.T) {
 		t.Skip("left out: Slurm's shortest time is a minute; set GRAFT_LONG=1")
 	}
 	h := slurmHarness()
-	h.Timeout = 4 * time.Minute
 	h.Resources = fleet.Resources{Time: 10 * time.Second}
 	const tasks = 8
 	b := h.NewBatch(t, "plain", 1, tasks, 15*time.Second)

@@ -84,7 +84,7 @@ account() {
 		--datadir="$folder/db" --socket="$folder/db/sock" --pid-file="$folder/db/pid" \
 		--bind-address=127.0.0.1 --port="$((port + 2))" --skip-name-resolve --innodb-buffer-pool-size=64M
 	sql() { mariadb --no-defaults --socket="$folder/db/sock" --user=root "$@"; }
-	await 60 sql --execute 'SELECT 1' || fail "the database does not answer"
+	await 300 sql --execute 'SELECT 1' || fail "the database does not answer"
 	sql --execute "CREATE DATABASE accounting; CREATE USER slurm@127.0.0.1 IDENTIFIED BY 'test';
 		GRANT ALL ON accounting.* TO slurm@127.0.0.1" || fail "the database refuses its user"
 	(umask 077; cat >"$folder/etc/slurmdbd.conf" <<CONF
@@ -106,7 +106,7 @@ CONF
 	)
 	# slurmdbd reads slurmdbd.conf from the folder of SLURM_CONF.
 	daemon slurmdbd slurmdbd -D
-	await 60 sacctmgr -n -i add cluster test || fail "slurmdbd does not answer"
+	await 300 sacctmgr -n -i add cluster test || fail "slurmdbd does not answer"
 	sacctmgr -n -i add account tests Cluster=test >/dev/null
 	sacctmgr -n -i add user root Account=tests >/dev/null
 }
@@ -166,13 +166,13 @@ PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe
 CONF
 export SLURM_CONF=$folder/etc/slurm.conf
 
-await 15 munge -S "$folder/munge/run/sock" -n || fail "munged does not answer"
+await 120 munge -S "$folder/munge/run/sock" -n || fail "munged does not answer"
 [ -z "$accounting" ] || account
 daemon slurmctld slurmctld -D -f "$SLURM_CONF" -i
 for n in $(seq "$nodes"); do
 	mkdir -p "$folder/spool/n$n"
 	daemon "slurmd.n$n" slurmd -D -f "$SLURM_CONF" -N "n$n"
 done
-idle() { [ "$(timeout 5 sinfo -h -N -o '%N %t' | grep -c ' idle$')" = "$nodes" ]; }
-await 60 idle || fail "not all nodes are idle after a minute"
+idle() { [ "$(timeout 20 sinfo -h -N -o '%N %t' | grep -c ' idle$')" = "$nodes" ]; }
+await 300 idle || fail "not all nodes are idle after five minutes"
 echo "$SLURM_CONF"

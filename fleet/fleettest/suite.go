@@ -46,7 +46,8 @@ func (h Harness) NewBatch(t *testing.T, mode string, workers, tasks int, takes t
 	b := fleet.Batch{
 		Key: newKey("toys-whose-name-is-longer-than-a-column-of-squeue-" + mode), Folder: folder, Workers: workers,
 		Resources: h.Resources, Argv: []string{self, "a 'word' $HOME\n#SBATCH --bogus\r\n"},
-		Env: []string{toy{Mode: mode, Tasks: tasks, Takes: takes}.variable(), "QUOTED=it's \"$HOME\""},
+		Env: []string{toy{Mode: mode, Workers: workers, Tasks: tasks, Takes: takes}.variable(),
+			"QUOTED=it's \"$HOME\""},
 	}
 	t.Cleanup(func() {
 		h.mustEnd(t, b)
@@ -116,6 +117,11 @@ func (h Harness) Await(t *testing.T, what string, so func() bool) {
 		require.Less(t, h.Clock.Now(), end, "timed out after %v waiting until %s", h.Timeout, what)
 		require.NoError(t, h.Clock.Wait(context.Background(), look/4))
 	}
+}
+
+// OpenGate lets the workers of a batch of mode Gated end all their tasks.
+func OpenGate(t *testing.T, b fleet.Batch) {
+	require.NoError(t, os.WriteFile(gate(b.Folder), nil, 0o600))
 }
 
 // Live returns the number of live workers in a batch.
@@ -212,7 +218,7 @@ func hang(t *testing.T, h Harness) {
 
 func orphaned(t *testing.T, h Harness) {
 	const workers, tasks = 2, 10
-	b := h.NewBatch(t, plain, workers, tasks, 300*time.Millisecond)
+	b := h.NewBatch(t, Gated, workers, tasks, 50*time.Millisecond)
 	self, err := os.Executable()
 	require.NoError(t, err)
 	c := exec.Command(self)
@@ -223,6 +229,7 @@ func orphaned(t *testing.T, h Harness) {
 	require.ErrorIs(t, err, files.ErrLocked, "another coordinator is running")
 	require.NoError(t, c.Process.Kill())
 	require.Error(t, c.Wait())
+	OpenGate(t, b)
 	// A program that the coordinator was starting inherits its lock until the program runs.
 	h.Await(t, "the lock of the coordinator is free", func() bool {
 		locked, err := files.OS{}.Locked(filepath.Join(b.Folder, "fleet.lock"))
@@ -246,7 +253,7 @@ func orphaned(t *testing.T, h Harness) {
 
 func found(t *testing.T, h Harness) {
 	const workers, tasks = 2, 4
-	b := h.NewBatch(t, plain, workers, tasks, 500*time.Millisecond)
+	b := h.NewBatch(t, Gated, workers, tasks, 50*time.Millisecond)
 	engine, err := fleet.NewEngine(h.Engine, h.tools())
 	require.NoError(t, err)
 	first, err := engine.Submit(context.Background(), b) // submitted by a process that then died
@@ -259,6 +266,7 @@ func found(t *testing.T, h Harness) {
 	require.Equal(t, first, second)
 	f := h.Start(t, b)
 	require.Equal(t, first, f.Handle())
+	OpenGate(t, b)
 	require.NoError(t, h.Supervise(t, f, tasks), logs(b))
 	require.Equal(t, tasks, Count(t, b, "starts"))
 	require.Equal(t, workers, strings.Count(logs(b), "toy: worker"))

@@ -26,9 +26,10 @@ const toyVariable = "GRAFT_TOY"
 
 // toy configures a process of the suite.
 type toy struct {
-	Mode  string        `json:"mode"`
-	Tasks int           `json:"tasks"`
-	Takes time.Duration `json:"takes"` // time per task
+	Mode    string        `json:"mode"`
+	Workers int           `json:"workers"` // number of workers of the batch
+	Tasks   int           `json:"tasks"`
+	Takes   time.Duration `json:"takes"` // time per task
 	// engine of the batch that a coordinator starts
 	Engine string      `json:"engine,omitempty"`
 	Batch  fleet.Batch `json:"batch"`
@@ -37,12 +38,16 @@ type toy struct {
 // Modes of a toy worker.
 const (
 	plain       = "plain"       // takes tasks by leases
+	Gated       = "gated"       // like plain, but ends only two tasks before the test opens the gate
 	flaky       = "flaky"       // asks once to be restarted, in the middle of a task
 	bad         = "bad"         // fails at once
 	hanging     = "hanging"     // ignores SIGTERM, as does its child
 	racing      = "racing"      // does all tasks without leases
 	coordinator = "coordinator" // starts a batch and supervises it
 )
+
+// ungated is the number of tasks that end while the gate is closed.
+const ungated = 2
 
 func (y toy) variable() string {
 	text, _ := json.Marshal(y) // never fails for strings and numbers
@@ -150,12 +155,16 @@ func (w worker) race() error {
 // pull takes tasks until all have results.
 func (w worker) pull() (int, error) {
 	signal.Ignore(syscall.SIGUSR1) // continues until its time limit
-	const beat = 500 * time.Millisecond
+	// On a busy machine, a worker may stand still for seconds. A lock shows which workers of this machine are dead.
+	const beat, lost = 500 * time.Millisecond, 2 * time.Minute
 	leases, err := fleet.OpenLeases(files.OS{}, filepath.Join(w.folder, "leases"), fleet.LeaseOptions{
 		Owner: "worker " + w.name, Clock: w.clock, Host: fleet.ThisHost(files.OS{}), Random: rand.Reader, Beat: beat,
-		Lost: 6 * beat})
+		Lost: lost})
 	if err != nil {
 		return 0, err
+	}
+	if w.Mode == flaky && exists(w.flaked(w.name)) {
+		err = w.awaitFlaked()
 	}
 	for left := 1; left > 0 && err == nil; {
 		if left, err = w.workThrough(leases); left > 0 && err == nil {
@@ -211,17 +220,45 @@ func (w worker) attempt(lease *fleet.Lease, task int) (err error) {
 // errAgain ends a flaky worker, which then requests a restart.
 var errAgain = errors.New("the worker requests a restart")
 
-func (w worker) has(task int) bool {
-	_, err := os.Stat(w.result(task))
-	return err == nil
-}
+func (w worker) has(task int) bool { return exists(w.result(task)) }
 
 func (w worker) result(task int) string {
 	return filepath.Join(w.folder, "results", strconv.Itoa(task))
 }
 
 // once reports whether this worker requests a restart for the first time.
-func (w worker) once() bool { return w.note("flaked-"+w.name, "") == nil }
+func (w worker) once() bool { return w.note(filepath.Base(w.flaked(w.name)), "") == nil }
+
+// flaked is the path of the file that tells that a worker has requested a restart.
+func (w worker) flaked(name string) string { return filepath.Join(w.folder, "flaked-"+name) }
+
+// awaitFlaked waits until all workers have requested a restart, so each of them finds a task.
+func (w worker) awaitFlaked() error {
+	for k := range w.Workers {
+		if err := w.await(w.flaked(strconv.Itoa(k))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// await waits until a file exists.
+func (w worker) await(path string) error {
+	for !exists(path) {
+		if err := w.clock.Wait(context.Background(), look/10); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// gate is the path of the file that opens the gate of a batch.
+func gate(folder string) string { return filepath.Join(folder, "gate") }
 
 // note creates a file with a unique name in the folder kind. Without a name it creates the file kind itself, and fails
 // if that file exists.
@@ -248,6 +285,11 @@ func (w worker) perform(task int) error {
 	}
 	if err := w.clock.Wait(context.Background(), w.Takes); err != nil {
 		return err
+	}
+	if w.Mode == Gated && task >= ungated {
+		if err := w.await(gate(w.folder)); err != nil {
+			return err
+		}
 	}
 	err := files.WriteNew(files.OS{}, w.result(task), func(out io.Writer) error {
 		_, err := fmt.Fprintf(out, "task %d by worker %s\n", task, w.name)
