@@ -16,7 +16,7 @@ func TestDroppedScopeRaisesTheAlarm(t *testing.T) {
 	OnLeak = func(stack string) { stacks <- stack }
 	defer func() { OnLeak = was }()
 	dropScope()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(5 * time.Minute)
 	for {
 		runtime.GC()
 		select {
@@ -24,7 +24,7 @@ func TestDroppedScopeRaisesTheAlarm(t *testing.T) {
 			require.Contains(t, stack, "dropScope")
 			return
 		case <-deadline:
-			t.Fatal("no alarm in ten seconds")
+			t.Fatal("no alarm in five minutes")
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
