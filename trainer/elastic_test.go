@@ -108,7 +108,7 @@ func TestElasticFollowers(t *testing.T) {
 		Token: "token"}
 	recorder := arrivals{book, map[int]func(){1: func() {
 		joining(t, n)
-		require.Eventually(t, func() bool { return n.Waiting() == 1 }, time.Minute, 20*ms)
+		require.Eventually(t, func() bool { return n.Waiting() == 1 }, 10*time.Minute, 20*ms)
 	}, 3: func() { _ = all[0].Process.Kill() }}}
 	_, err := runJob(t, p, trainer.Parts{Network: smooth(), Recorder: recorder, Clock: clock, Scheduler: live,
 		Starter: n, Files: files.OS{}}, actions...)
@@ -130,12 +130,14 @@ func TestElasticFollowers(t *testing.T) {
 
 // A job that waits for followers gives up at its limit, and does not count followers that are gone.
 func TestTooFewFollowers(t *testing.T) {
-	n, all := listening(t, 1)
+	n, all := listening(t, 2)
+	require.Eventually(t, func() bool { return n.Waiting() == 2 }, 10*time.Minute, 20*ms)
+	require.NoError(t, all[0].Process.Kill())
+	_ = all[0].Wait()
 	o := quick()
-	o.Parallel = team.Parallel{On: true, MinProcesses: 3, Start: 4 * time.Second, Listen: n.Addr(), Token: "token"}
-	time.AfterFunc(2*time.Second, func() { _ = all[0].Process.Kill() })
+	o.Parallel = team.Parallel{On: true, MinProcesses: 3, Start: 200 * ms, Listen: n.Addr(), Token: "token"}
 	_, err := runJob(t, o, trainer.Parts{Starter: n, Files: files.OS{}})
-	require.ErrorContains(t, err, "1 of 3 processes joined within 4s")
+	require.ErrorContains(t, err, "2 of 3 processes joined within 200ms")
 }
 
 func TestElasticOptions(t *testing.T) {

@@ -319,7 +319,7 @@ func several() trainer.Options {
 	o.Batch = 16
 	o.Timeline = trainer.Timeline{Budget: 1200 * time.Millisecond,
 		Events: []trainer.Event{{Change: trainer.Up, Devices: 3}}}
-	o.Parallel.Timeout = 3 * time.Second
+	o.Parallel.Timeout = 20 * time.Second // on a busy machine, a process may stand still for seconds
 	return o
 }
 
@@ -363,18 +363,26 @@ func TestKilledProcessesCostNoStep(t *testing.T) {
 // again.
 func TestAFrozenProcessIsGivenUp(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
-	alone, book := &memory{}, &memory{}
+	alone := &memory{}
 	o := several()
 	o.Timeline.Budget, o.Timeline.Events[0].Devices = 300*time.Millisecond, 2
-	o.Parallel.Timeout = time.Second
 	perform(t, o, alone, nil)
-	starter := newTestStarter(t, smallData(1))
-	starter.Env = append(starter.Env, freezeVariable+"=3") // it meets the others, takes a copy, and freezes at work
-	perform(t, o, book, starter)
-	require.Less(t, apart(t, book, alone), lossTolerance)
-	require.Equal(t, []string{"the process of device 1: the process does not respond"}, book.why("peer lost"))
-	require.Equal(t, []int{2, 1}, book.processes())
-	require.Len(t, starter.started, 1)
+	want := []string{"the process of device 1: the process does not respond"}
+	for timeout := time.Second; ; timeout *= 5 {
+		book := &memory{}
+		o.Parallel.Timeout = timeout
+		starter := newTestStarter(t, smallData(1))
+		starter.Env = append(starter.Env, freezeVariable+"=3") // it meets the others, takes a copy, and freezes at work
+		perform(t, o, book, starter)
+		require.Less(t, apart(t, book, alone), lossTolerance)
+		if timeout < time.Minute && !slices.Equal(want, book.why("peer lost")) {
+			continue // on a busy machine, the group did not meet in time
+		}
+		require.Equal(t, want, book.why("peer lost"))
+		require.Equal(t, []int{2, 1}, book.processes())
+		require.Len(t, starter.started, 1)
+		return
+	}
 }
 
 // If a process cannot start, the job records a warning and continues without it.
@@ -431,34 +439,43 @@ func (e *elusive) Start(int) (team.Process, error) {
 func TestAGroupThatNeverMeets(t *testing.T) {
 	newTestStarter(t, smallData(1))
 	require.NoError(t, torch.SetThreads(1))
-	alone, book := &memory{}, &memory{}
 	o := several()
-	o.Timeline.Budget, o.Timeline.Events[0].Devices, o.Parallel.Timeout = 200*time.Millisecond, 2, 300*time.Millisecond
-	want := perform(t, o, alone, nil)
-	e := &elusive{}
-	e.PipeReader, e.answers = io.Pipe()
+	o.Timeline.Budget, o.Timeline.Events[0].Devices = 200*time.Millisecond, 2
+	want := perform(t, o, &memory{}, nil)
+	digest := ""
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		set, _ := small(t, s, 1)
-		e.digest = set.Digest
+		digest = set.Digest
 		return nil
 	}))
-	require.Equal(t, want.Digest, perform(t, o, book, e).Digest)
-	require.Equal(t, 2, e.asked)
-	require.Contains(t, book.why("peer lost")[0], "the group failed twice")
+	for timeout := 300 * time.Millisecond; ; timeout *= 5 {
+		e, book := &elusive{digest: digest}, &memory{}
+		e.PipeReader, e.answers = io.Pipe()
+		o.Parallel.Timeout = timeout
+		require.Equal(t, want.Digest, perform(t, o, book, e).Digest)
+		require.Len(t, book.why("peer lost"), 1)
+		if timeout < time.Minute && strings.Contains(book.why("peer lost")[0], "does not respond") {
+			continue // on a busy machine, the answer did not come in time
+		}
+		require.Equal(t, 2, e.asked)
+		require.Contains(t, book.why("peer lost")[0], "the group failed twice")
+		return
+	}
 }
 
-// held is a process whose first answer waits for a gate.
+// held is a process whose first answer waits for a gate. It is through when the job waits for the second answer.
 type held struct {
 	team.Process
 	gate, through chan struct{}
-	once          sync.Once
+	reads         int
 }
 
 func (h *held) Read(b []byte) (int, error) {
 	<-h.gate
-	n, err := h.Process.Read(b)
-	h.once.Do(func() { close(h.through) })
-	return n, err
+	if h.reads++; h.reads == 2 {
+		close(h.through)
+	}
+	return h.Process.Read(b)
 }
 
 // gated is a recorder that opens a gate at an epoch, and a starter of held processes.
@@ -593,14 +610,14 @@ func TestNoProcessOutlivesItsLeader(t *testing.T) {
 	require.Eventually(t, func() bool {
 		numbers, _ = filepath.Glob(filepath.Join(folder, "*"))
 		return len(numbers) == 2
-	}, time.Minute, 20*time.Millisecond)
+	}, 10*time.Minute, 20*time.Millisecond)
 	for _, number := range numbers {
 		require.True(t, alive(number))
 	}
 	require.NoError(t, leader.Process.Kill())
 	_ = leader.Wait()
 	began := time.Now()
-	require.Eventually(t, func() bool { return !slices.ContainsFunc(numbers, alive) }, 30*time.Second,
+	require.Eventually(t, func() bool { return !slices.ContainsFunc(numbers, alive) }, 5*time.Minute,
 		5*time.Millisecond)
 	t.Logf("measured: both processes of a killed leader had ended %.0f ms after it", 1000*time.Since(began).Seconds())
 }
