@@ -54,21 +54,26 @@ func TestDoctorExplainsAMissingLibrary(t *testing.T) {
 	require.Contains(t, report.Checks[0].Remedy, "make library")
 }
 
-// mapsVariable names the file to which a test process writes its mapped files.
-const mapsVariable = "GRAFT_TEST_MAPS"
+// Variables that name files to which a test process writes its mapped files, and its status with its memory.
+const (
+	mapsVariable   = "GRAFT_TEST_MAPS"
+	statusVariable = "GRAFT_TEST_STATUS"
+)
 
-// tellMaps writes the mapped files of this process if mapsVariable is set.
-func tellMaps() {
-	to := os.Getenv(mapsVariable)
-	if to == "" {
-		return
-	}
-	maps, err := os.ReadFile("/proc/self/maps")
-	if err == nil {
-		err = os.WriteFile(to, maps, 0o600)
-	}
-	if err != nil {
-		panic(err)
+// tell writes what the variables request, at the end of this process.
+func tell() {
+	for variable, of := range map[string]string{mapsVariable: "/proc/self/maps", statusVariable: "/proc/self/status"} {
+		to := os.Getenv(variable)
+		if to == "" {
+			continue
+		}
+		text, err := os.ReadFile(of)
+		if err == nil {
+			err = os.WriteFile(to, text, 0o600)
+		}
+		if err != nil {
+			panic(err)
+		}
 	}
 }
 

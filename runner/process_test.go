@@ -157,7 +157,7 @@ func TestMain(m *testing.M) {
 	startsTrials()
 	if os.Getenv(programVariable) != "" {
 		code := run(os.Args[1:], os.Stdout, os.Stderr)
-		tellMaps()
+		tell()
 		os.Exit(int(code))
 	}
 	_ = os.Setenv(app.EnergyVariable, "off") // pages of the docs show folders without energy

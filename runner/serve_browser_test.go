@@ -33,7 +33,7 @@ func browse(t *testing.T, dir string) *browsing {
 	server := httptest.NewServer(serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir,
 		Every: 50 * time.Millisecond, Now: time.Now, Hosts: listen.IsLoopback, Version: thisVersion()}))
 	t.Cleanup(server.Close) // runs after the browser closes, because an open browser keeps sending requests
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
 	b, err := pagetest.Start(ctx, chromium)
 	require.NoError(t, err)

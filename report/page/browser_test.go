@@ -22,7 +22,7 @@ func opened(t *testing.T, p *page.Page) (*pagetest.Browser, string) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "page.html")
 	require.NoError(t, os.WriteFile(path, []byte(rendered(t, p)), 0o600))
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute) // cancelled after the browser is closed
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute) // cancelled after the browser is closed
 	t.Cleanup(cancel)
 	b, err := pagetest.Start(ctx, chromium)
 	require.NoError(t, err)

@@ -337,8 +337,9 @@ func (b *Browser) place(selector string) (x, y float64, err error) {
 	return at[0], at[1], nil
 }
 
-// mostFaults is the number of consecutive errors that Until accepts.
-const mostFaults = 50
+// mostFaults is the number of consecutive errors that Until accepts. Together they take more than a minute, because a
+// busy machine opens pages slowly.
+const mostFaults = 3000
 
 // Until waits until the script condition returns true. The script may fail in the meantime, because a page that is
 // opening has no content yet.
