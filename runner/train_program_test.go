@@ -146,7 +146,7 @@ func programSurvivesKills(t *testing.T, job string, most int) outcome {
 	o := done(t, "train", job, "--folder", filepath.Join(t.TempDir(), "whole"))
 	want, folder := printedDigest(t, o), filepath.Join(t.TempDir(), "killed")
 	random := rand.New(rand.NewPCG(1, 2))
-	for kills := 0; ; {
+	for kills, tries := 0, 1; ; tries++ {
 		command := exec.Command(os.Args[0], "train", job, "--folder", folder, "--resume", "--quiet")
 		command.Env = append(os.Environ(), programVariable+"=1")
 		command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -163,6 +163,10 @@ func programSurvivesKills(t *testing.T, job string, most int) outcome {
 			case err := <-ended:
 				if running = false; err == nil {
 					require.Equal(t, want, printedDigest(t, outcome{stdout: printed.String()}))
+					if kills == 0 && tries < 20 { // on a busy machine, it may end before this test sees a checkpoint
+						require.NoError(t, os.RemoveAll(folder))
+						continue
+					}
 					require.Positive(t, kills)
 					t.Logf("measured: a job of a program has the digest of one that ran through after %d kills", kills)
 					return o
