@@ -68,7 +68,7 @@ func without(folder string) bool {
 // noneLeft waits until the processes of a job have ended.
 func noneLeft(t *testing.T, job string) {
 	t.Helper()
-	require.Eventually(t, func() bool { return without(filepath.Dir(job)) }, 2*time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return without(filepath.Dir(job)) }, patience, 10*time.Millisecond)
 }
 
 // A job of two processes without events trains exactly like the processes without graft.

@@ -23,8 +23,8 @@ import (
 	"graft/runner/node"
 )
 
-// patience limits waits for other processes.
-const patience = time.Minute
+// patience limits waits for other processes; a busy machine may take minutes.
+const patience = 10 * time.Minute
 
 // waits returns a shell command that waits until a file exists.
 func waits(path string) string { return fmt.Sprintf("until [ -e %s ]; do sleep 0.02; done", path) }
