@@ -90,25 +90,39 @@ func (s *spots) claim(upper *node) {
 	s.relieve(nd)
 }
 
-// relieve evicts the spot jobs that started last while a node lacks resources other than devices.
+// relieve evicts the spot jobs that started last while a node lacks resources other than devices. Jobs with a notice
+// leave first.
 func (s *spots) relieve(nd *node) {
-	n := s.engine.pool.nodes
-	if Fits(nd.used, nd.used, n.limits, 0) {
+	limits := s.engine.pool.nodes.limitsOf(nd)
+	if Fits(nd.used, nd.used, limits, 0) {
 		return
 	}
-	left := slices.Clone(nd.used)
-	for _, j := range slices.Backward(s.engine.pool.on(nd.name)) {
-		if Fits(left, left, n.limits, 0) {
+	left, jobs := slices.Clone(nd.used), s.engine.pool.on(nd.name)
+	noticed := func(j *Job) bool { return j.Lost().notice > 0 }
+	for _, j := range jobs {
+		if noticed(j) {
+			j.give(left, nd.name)
+		}
+	}
+	for _, j := range slices.Backward(jobs) {
+		if Fits(left, left, limits, 0) {
 			return
 		}
-		for _, share := range j.Nodes {
-			for k := range left {
-				if share.Node == nd.name {
-					left[k] -= j.beside.wants[k] * int64(bits.OnesCount64(share.GPUs))
-				}
+		if !noticed(j) {
+			j.give(left, nd.name)
+			s.notify(j)
+		}
+	}
+}
+
+// give subtracts the resources of a job on a node from the used ones.
+func (j *Job) give(used []int64, node int) {
+	for _, share := range j.Nodes {
+		for k := range used {
+			if share.Node == node {
+				used[k] -= j.beside.wants[k] * int64(bits.OnesCount64(share.GPUs))
 			}
 		}
-		s.notify(j)
 	}
 }
 
