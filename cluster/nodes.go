@@ -20,6 +20,7 @@ type Nodes struct {
 	lends   bool           // these are nodes for spot jobs
 	away    int            // devices of other jobs that no spot job uses
 	both    int            // devices of other jobs that a spot job uses until its notice ends
+	lasting int            // devices that only spot jobs use, on nodes out of service
 
 	single, several int     // number of nodes with one job, and with more
 	parted          []*node // nodes with a partly used device
@@ -143,7 +144,7 @@ func (n *Nodes) name(name int, nd *node) {
 // reindex rebuilds the indexes after nodes were added or removed.
 func (n *Nodes) reindex() {
 	n.moves++
-	n.sum, n.lost, n.away, n.both = 0, 0, 0, 0
+	n.sum, n.lost, n.away, n.both, n.lasting = 0, 0, 0, 0, 0
 	n.index.clear(len(n.list), n.each)
 	n.types.clear(n)
 	for k, nd := range n.list {
@@ -178,6 +179,9 @@ func (n *Nodes) lend(nd *node, by int) {
 	if n.lends {
 		n.away += by * bits.OnesCount64(nd.lent&^nd.own)
 		n.both += by * bits.OnesCount64(nd.lent&nd.own)
+		if nd.out != 0 {
+			n.lasting += by * bits.OnesCount64(nd.own&^nd.lent)
+		}
 	}
 }
 

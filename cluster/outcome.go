@@ -78,8 +78,9 @@ func (d *PoolOutcome) extend(last, horizon int64) {
 
 // addSpot adds the spot jobs of a pool, which used devices of the same nodes and had the same outages.
 func (d *PoolOutcome) addSpot(e *engine) {
-	d.Used += e.pool.busy.taken
-	d.UsedEver += e.pool.busy.takenEver
+	b := &e.pool.busy
+	d.Used, d.UsedEver = d.Used+b.taken, d.UsedEver+b.takenEver
+	d.All, d.AllEver = d.All+b.all, d.AllEver+b.allEver
 	d.Events += e.handled
 	d.Asked += e.asked
 	if e.outages != nil {

@@ -499,6 +499,9 @@ func (p *Pool) tell(j *Job, what string) {
 // advance moves the clock to a second and counts the usage of devices until then.
 func (p *Pool) advance(to int64) {
 	taken, all := float64(p.GPUs()-p.nodes.free-p.nodes.both), float64(p.GPUs())
+	if p.nodes.lends {
+		all = float64(p.nodes.lasting) // the pool of the other jobs counts all other devices
+	}
 	if span := float64(min(to, p.busy.horizon) - p.busy.since); span > 0 {
 		p.busy.taken += span * taken
 		p.busy.all += span * all

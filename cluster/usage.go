@@ -55,6 +55,7 @@ func (p *Pool) usageWithSpot(below *Pool) Usage {
 	above := *p
 	above.spots = nil
 	u, s := above.usage(), below.usage()
+	u.GPUs += int64(below.nodes.lasting)
 	u.Idle, u.Running, u.Waiting = s.Idle, u.Running+s.Running, u.Waiting+s.Waiting
 	u.WaitingGPUs, u.WaitingFew = u.WaitingGPUs+s.WaitingGPUs, u.WaitingFew+s.WaitingFew
 	u.Single, u.Several = 0, 0

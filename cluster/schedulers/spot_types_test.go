@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster"
+	"graft/cluster/failures"
 	"graft/cluster/trace"
 )
 
@@ -21,4 +22,16 @@ func TestSpotJobsKeepTheLimitsOfTypes(t *testing.T) {
 				{ID: "j", Submit: 100, GPUs: 2, CPUs: 8, Duration: 100, GPUType: "own", NeedsType: true}}})
 		require.Equal(t, evictions, o.Jobs[0].Lost().Evictions, "%d processors", cpus)
 	}
+}
+
+// The devices of a spot job that outlasts a drain are in service while it runs, so that utilization is at most 1.
+func TestSpotJobsOnDrainedNodesAreInService(t *testing.T) {
+	o := accounted(t, "fifo", cluster.Study{VCs: oneCluster(1), Spot: &cluster.Spot{},
+		Jobs: []trace.Job{{ID: "s", GPUs: 8, Duration: 1000, Spot: true},
+			{ID: "j", Submit: 1000, GPUs: 1, Duration: 1}},
+		Failures: &cluster.Failures{Pools: map[string]failures.Schedule{
+			"a": {Sudden: []failures.Outage{{Node: 0, From: 100, To: 2000}}}}}})
+	require.InDelta(t, 1, o.Used(), 1e-9)
+	require.GreaterOrEqual(t, o.Pools[0].AllEver, o.Pools[0].UsedEver)
+
 }
