@@ -361,10 +361,12 @@ func (p *Pool) unsaved(j *Job, every int64) float64 {
 
 // interrupt takes all devices from a settled job, which repeats some work. For its scheduler, the job has ended.
 func (p *Pool) interrupt(j *Job, lost float64, what string) {
+	other := j.Partner()
 	p.stop(j)
 	j.GPUs, j.End = int(j.asked), p.Now()
 	p.repeat(j, lost)
 	p.tell(j, what)
+	p.unpack(other)
 	p.relink()
 }
 

@@ -443,13 +443,19 @@ func (p *Pool) finish(j *Job) {
 		p.learner.Ended(j, max(0, j.work))
 	}
 	p.tell(j, "end")
-	if other != nil {
-		if rate, _ := p.rates(other); rate != other.rate {
-			p.setRate(other, rate)
-		}
-		p.tell(other, "unpack")
-	}
+	p.unpack(other)
 	p.relink()
+}
+
+// unpack gives the former partner of a job its devices for itself. It does nothing without a partner.
+func (p *Pool) unpack(other *Job) {
+	if other == nil {
+		return
+	}
+	if rate, _ := p.rates(other); rate != other.rate {
+		p.setRate(other, rate)
+	}
+	p.tell(other, "unpack")
 }
 
 // relink updates the rates of the jobs that share links, after the devices of a job have changed.

@@ -1,6 +1,7 @@
 package schedulers
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,4 +35,45 @@ func TestSpotJobsOnDrainedNodesAreInService(t *testing.T) {
 	require.InDelta(t, 1, o.Used(), 1e-9)
 	require.GreaterOrEqual(t, o.Pools[0].AllEver, o.Pools[0].UsedEver)
 
+}
+
+// packing starts each job on free devices or, if there are none, on the devices of a running job.
+type packing struct{ waiting []*cluster.Job }
+
+func (s *packing) Arrived(j *cluster.Job) { s.waiting = append(s.waiting, j) }
+
+func (*packing) Ended(*cluster.Job) {}
+
+func (s *packing) Schedule(p *cluster.Pool) int64 {
+	s.waiting = slices.DeleteFunc(s.waiting, func(j *cluster.Job) bool {
+		if p.Start(j) {
+			return true
+		}
+		for host := range p.Running() {
+			if host.Partner() == nil && p.Pack(j, host) {
+				return true
+			}
+		}
+		return false
+	})
+	return cluster.Never
+}
+
+// A job whose partner is evicted has its devices for itself, and its full speed.
+func TestPartnersOfEvictedJobsRunAlone(t *testing.T) {
+	policy := cluster.Policy{Name: "packing",
+		New: func(cluster.Setup) (cluster.Scheduler, error) { return &packing{}, nil }}
+	job := func(id string, submit, duration int64, cpus int, spot bool) trace.Job {
+		return trace.Job{ID: id, VC: "a", Submit: submit, GPUs: 1, CPUs: cpus, Duration: duration, Spot: spot}
+	}
+	s := cluster.Study{VCs: oneCluster(1), PerNode: 3, CPUs: 12, Spot: &cluster.Spot{Notice: 100},
+		Profiles: &cluster.Profiles{Pairs: map[[2]cluster.Config][2]float64{{}: {0.5, 0.5}}},
+		Jobs: []trace.Job{job("a", 0, 150, 0, false), job("b", 0, 150, 0, false), job("host", 0, 1000, 4, true),
+			job("guest", 0, 1000, 4, true), job("other", 200, 5000, 8, false)}}
+	o, err := s.Run(t.Context(), policy, cluster.Options{})
+	require.NoError(t, err)
+	host, guest := o.Jobs[2], o.Jobs[3]
+	require.Equal(t, 1, guest.Lost().Evictions)
+	require.Zero(t, host.Lost().Evictions)
+	require.Equal(t, int64(300+850), host.End, "half the speed for 300 s, then the full speed")
 }
