@@ -26,25 +26,26 @@ type Workload struct {
 }
 
 // Names derives the names of workloads from their traces, and adds the name of the folder if two names are equal. If
-// traces still share a name, it reports the error to r and returns nil.
+// traces still share a folder of the run folder, it reports the error to r and returns nil.
 func (o *Workload) Names(r *decode.Reading) []string {
 	base := func(path string) string { return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) }
 	count, seen := map[string]int{}, map[string]string{}
 	for _, path := range o.Traces {
-		count[base(path)]++
+		count[safeName.Replace(base(path))]++
 	}
 	var names []string
 	for k, path := range o.Traces {
 		name := base(path)
-		if count[name] > 1 {
+		if count[safeName.Replace(name)] > 1 {
 			name = filepath.Base(filepath.Dir(path)) + "-" + name
 		}
-		if other := seen[name]; other != "" {
+		folder := safeName.Replace(name)
+		if other := seen[folder]; other != "" {
 			text := "%s and %s have the same name %s in the run folder; rename a file"
-			r.Blame("workload.traces", fmt.Sprintf(text, other, path, name), k)
+			r.Blame("workload.traces", fmt.Sprintf(text, other, path, folder), k)
 			return nil
 		}
-		seen[name], names = path, append(names, name)
+		seen[folder], names = path, append(names, name)
 	}
 	return names
 }

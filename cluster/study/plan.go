@@ -3,6 +3,7 @@ package study
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -167,7 +168,21 @@ func (p *Plan) Validate() error {
 	}
 	faults.When(p.Against != "" && p.scheduler(p.Against) < 0,
 		"against is %s; expected one of the schedulers of this run", p.Against)
-	return errors.Join(faults...)
+	return errors.Join(append(faults, p.sharedFolder())...)
+}
+
+// sharedFolder returns an error for two cells with the same folder: the second one would get the result of the first.
+func (p *Plan) sharedFolder() error {
+	seen := map[string]bool{}
+	for _, c := range slices.Concat(p.cells(), p.ablations()) {
+		folder := p.folder(&c)
+		if seen[folder] {
+			return fmt.Errorf("two simulations have the folder %s in the run folder; rename a trace or a scheduler",
+				folder)
+		}
+		seen[folder] = true
+	}
+	return nil
 }
 
 func (p *Plan) metric(key string) *Metric {
