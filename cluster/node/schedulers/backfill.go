@@ -68,10 +68,18 @@ func reserve(m *node.Machine, head *node.Task) (best reservation) {
 
 // expected returns the estimated end of a running task.
 func expected(m *node.Machine, t *node.Task) time.Duration {
-	return max(m.Now, t.Since+t.Left())
+	return max(m.Now, t.Since+timeOn(t, m.Devices[t.Device]))
+}
+
+// timeOn returns the estimated time that the remaining work of a task takes on a device.
+func timeOn(t *node.Task, d *node.Device) time.Duration {
+	if d.Speed == 1 {
+		return t.Left()
+	}
+	return time.Duration(float64(t.Left()) / d.Speed)
 }
 
 // allows reports whether a task does not delay the reservation.
 func (r reservation) allows(m *node.Machine, t *node.Task, d *node.Device) bool {
-	return r.on != d || m.Now+t.Left() <= r.at || t.Cores <= r.cores && t.Memory <= r.memory
+	return r.on != d || m.Now+timeOn(t, d) <= r.at || t.Cores <= r.cores && t.Memory <= r.memory
 }
