@@ -62,6 +62,7 @@ type File struct {
 	speed         node.Speed
 	specs         []node.Spec
 	omitted       int         // jobs of the trace that are not tasks
+	clipped       int         // tasks of the trace that request more memory than a GPU has
 	baselines     []Scheduler // schedulers of the file; nil if it names none
 	fsys          files.FS
 }

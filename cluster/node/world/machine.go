@@ -104,6 +104,14 @@ func (m *Machine) smallest() float64 {
 	return m.Memory
 }
 
+// largest is the memory of the largest GPU, MiB.
+func (m *Machine) largest() float64 {
+	if len(m.Memories) > 0 {
+		return slices.Max(m.Memories)
+	}
+	return m.Memory
+}
+
 // alike reports whether all GPUs are equal and no task slows another, as the search of best schedules requires.
 func (m *Machine) alike() bool {
 	return m.Cores == coresWhole && m.Contention == 0 && m.Profiles == "" && len(m.Memories) == 0

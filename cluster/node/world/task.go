@@ -29,7 +29,7 @@ type Task struct {
 	Estimate time.Duration // Estimated duration that schedulers use. Zero means the true duration.
 	Arrival  time.Duration // Time of submission, measured from the start of the run. Default 0.
 	Priority int           // Scheduling priority; tasks with larger values run first. Default 0.
-	Weight   float64       // Weight of the task's flow in fair queueing. Default 1.
+	Weight   float64       // Weight of the task's flow in fair queueing, the same for all tasks of a flow. Default 1.
 	Tickets  int           // Number of tickets in lottery and stride scheduling. Default 1.
 	After    []string      // Names of the tasks that must complete before this task starts. Empty means no dependency.
 	// Number of copies of the task. If count is above 1, a number is appended to the name of each copy. Default 1.
@@ -84,7 +84,21 @@ func expand(tasks []Task) (specs []node.Spec, err error) {
 			specs = append(specs, s)
 		}
 	}
-	return specs, order(tasks, specs, places)
+	return specs, cmp.Or(order(tasks, specs, places), weigh(specs))
+}
+
+// weigh returns an error for a flow whose tasks have different weights: fair schedulers give a flow one weight.
+func weigh(specs []node.Spec) error {
+	of := map[string]float64{}
+	for k := range specs {
+		t := &specs[k]
+		if other, known := of[t.Flow]; known && other != t.Weight {
+			return fmt.Errorf("task %s has the weight %g, but another task of flow %s has %g; give all tasks of a "+
+				"flow the same weight", t.Name, t.Weight, t.Flow, other)
+		}
+		of[t.Flow] = t.Weight
+	}
+	return nil
 }
 
 // order fills in the positions of the tasks that must complete before each task.

@@ -63,15 +63,24 @@ func (f *File) traceTasks(fsys files.FS) ([]node.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	random := seeded(f.Tasks.Seed, traceStream)
+	random, errs := seeded(f.Tasks.Seed, traceStream), seeded(f.Tasks.Seed, errorStream)
 	types := node.UsualTypes()
 	var specs []node.Spec
+	f.clipped = 0
 	for _, j := range t.Jobs {
-		if j.GPUs == 1 && j.Duration > 0 {
-			specs = append(specs, traceTask(&j, types, f.Machine.smallest(), random))
+		if j.GPUs != 1 || j.Duration <= 0 || j.Runaway() {
+			continue
 		}
-		f.omitted = len(t.Jobs) - len(specs)
+		s := traceTask(&j, types, f.Machine.smallest(), random)
+		if largest := f.Machine.largest(); s.Memory > largest {
+			s.Memory, f.clipped = largest, f.clipped+1
+		}
+		if e := f.Tasks.EstimateError; e > 0 {
+			s.Estimate = time.Duration(float64(s.Work) * (1 + e*(2*errs.Float64()-1)))
+		}
+		specs = append(specs, s)
 	}
+	f.omitted = len(t.Jobs) - len(specs)
 	if len(specs) == 0 {
 		return nil, fmt.Errorf("%s has no jobs with one GPU; name another trace", f.trace())
 	}
@@ -99,7 +108,7 @@ func traceTask(j *trace.Job, types []node.TaskType, memory float64, random *rand
 		s.Cores = float64(j.Share) / 10
 	}
 	if training.Memory > 0 {
-		s.Memory = min(memory, training.Memory)
+		s.Memory = training.Memory
 	}
 	return s
 }

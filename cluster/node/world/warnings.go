@@ -6,18 +6,45 @@ import (
 
 	"graft/cluster/node"
 	"graft/cluster/node/agent"
+	"graft/internal/words"
 )
 
 // Warnings lists probable mistakes in a valid file, one sentence each.
 func (f *File) Warnings() []string {
+	list := f.unusedTasks()
+	if f.clipped > 0 {
+		list = append(list, fmt.Sprintf("In %s, %s requested more GPU memory than the machine's GPUs have; this "+
+			"memory counts as %g MiB.", f.trace(), words.Plural(f.clipped, "task"), f.Machine.largest()))
+	}
 	pairs, measured := f.speed.(node.Pairs)
 	if !measured || len(f.specs) == 0 {
-		return nil // kinds and cores of generated tasks are drawn
+		return list // kinds and cores of generated tasks are drawn
 	}
 	if why := f.unused(pairs); why != "" {
-		return []string{"machine.profiles has no effect: " + why + "."}
+		list = append(list, "machine.profiles has no effect: "+why+".")
 	}
-	return nil
+	return list
+}
+
+// unusedTasks names the keys of generated tasks that are set and do not apply to the tasks of the file.
+func (f *File) unusedTasks() (list []string) {
+	unused := func(key string, isSet bool, remedy string) {
+		if isSet {
+			list = append(list, "tasks."+key+" has no effect on these tasks; "+remedy+".")
+		}
+	}
+	usual := Tasks{}
+	usual.EnsureDefaults()
+	switch {
+	case len(f.Task) > 0:
+		unused("estimate_error", f.Tasks.EstimateError > 0, "set the key estimate of each task")
+		unused("arrival_interval", f.Tasks.Interval > 0, "set the key arrival of each task")
+		unused("unit", f.Tasks.Unit != usual.Unit, "set the key duration of each task")
+	case f.trace() != "":
+		unused("arrival_interval", f.Tasks.Interval > 0, "they arrive as in the trace")
+		unused("unit", f.Tasks.Unit != usual.Unit, "they last as long as in the trace")
+	}
+	return list
 }
 
 // allCores is the capacity of a GPU's cores in percent.

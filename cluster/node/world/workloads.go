@@ -74,6 +74,7 @@ func (t *Tasks) generator(memory float64) node.Generator {
 const (
 	traceStream = 1 << 40
 	taskStream  = 1 << 41
+	errorStream = 1 << 42 // of the estimates of the tasks of a trace
 )
 
 // seeded returns a stream of random numbers.
