@@ -17,8 +17,8 @@ type Demand struct {
 	Load  float64 // average fraction of busy servers if every job ran on one server; zero means 1
 	Every float64 // mean time between two arrivals in seconds; zero derives it from Load
 	Gaps  Gaps    // distribution of the times between arrivals; empty means exponential
-	// amplitude of the periodic change of the load, relative to the load, in [0, 1); zero keeps the load
-	// constant
+	// amplitude of the periodic change of the load, relative to the load, in [0, 1); zero keeps the load constant. The
+	// mean load is lower than Load: see [Demand.Mean]
 	Swing   float64
 	Period  int       // jobs per period of the load; zero means 50
 	Weights []float64 // relative frequency of each model, in order; nil means equal frequencies
@@ -173,11 +173,26 @@ func (d *Demand) mean(s *Study, weights []float64) float64 {
 
 // gap draws the time to the k-th arrival, s.
 func (d *Demand) gap(k int, every float64, random *rand.Rand) float64 {
-	every /= 1 + d.Swing*math.Sin(2*math.Pi*float64(k)/float64(d.Period))
+	every /= d.swung(k)
 	if d.Gaps == Regular {
 		return every
 	}
 	return every * random.ExpFloat64()
+}
+
+// Mean returns the mean of the load over a period, relative to Load. It is below 1 if the load swings: half of the jobs
+// arrive while the load is low, which takes longer.
+func (d *Demand) Mean() float64 {
+	sum := 0.0
+	for k := range d.Period {
+		sum += 1 / d.swung(k)
+	}
+	return float64(d.Period) / sum
+}
+
+// swung returns the load at the k-th job, relative to Load.
+func (d *Demand) swung(k int) float64 {
+	return 1 + d.Swing*math.Sin(2*math.Pi*float64(k)/float64(d.Period))
 }
 
 // pick draws an index by weights.

@@ -75,3 +75,14 @@ func TestDemandsThatAreRefused(t *testing.T) {
 		require.ErrorContains(t, d.Draw(oneModel(), rand.New(rand.NewPCG(1, 1))), says)
 	}
 }
+
+// With a load that swings, jobs arrive slowly for longer than they arrive fast, so that the mean load is lower.
+func TestMeanOfASwingingLoad(t *testing.T) {
+	for swing, want := range map[float64]float64{0: 1, 0.6: 0.8, 0.8: 0.6} {
+		s, d := oneModel(), fabric.Demand{Jobs: 5001, Swing: swing, Every: 2, Gaps: fabric.Regular}
+		require.NoError(t, d.Draw(s, rand.New(rand.NewPCG(1, 1))))
+		d.EnsureDefaults()
+		require.InDelta(t, want, d.Mean(), 1e-3)
+		require.InDelta(t, 2/want, s.Jobs[5000].Arrival/5000, 1e-2)
+	}
+}

@@ -150,7 +150,8 @@ type Demand struct {
 	Every time.Duration `config:"arrival_interval,was=every"`
 	// Distribution of interarrival times: "exponential", or "regular" (all equal). Default "exponential".
 	Gaps string `config:"arrivals,was=gaps,one=exponential|regular"`
-	// Amplitude of a periodic load variation, relative to the load, in [0, 1). Zero keeps the load constant.
+	// Amplitude of a periodic load variation, relative to the load, in [0, 1). The mean load is sqrt(1 - swing²) times
+	// demand.load, because jobs arrive slowly for longer than they arrive fast. Zero keeps the load constant.
 	Swing  float64
 	Period int // Period of the load variation (see demand.swing), in jobs. Zero means 50.
 	// Distribution of time limits, which are fractions of a job's time on one server: "uniform", "fixed", "skewed" or

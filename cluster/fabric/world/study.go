@@ -95,6 +95,10 @@ func (s *simulations) Plan() *study.Plan {
 	for k := range s.Demand.TestCount {
 		p.Workloads = append(p.Workloads, episodeName(k))
 	}
+	if d := s.Demand.demand(nil); d.Swing > 0 {
+		p.Remarks = append(p.Remarks, fmt.Sprintf("With demand.swing = %g, the mean load is %.2f times the configured "+
+			"load.", d.Swing, d.Mean()))
+	}
 	for k := range s.schedulers {
 		p.Schedulers = append(p.Schedulers, s.planned(&s.schedulers[k]))
 		p.Remarks = append(p.Remarks, s.remarks(&s.schedulers[k], s.points)...)

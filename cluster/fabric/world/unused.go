@@ -18,6 +18,10 @@ func (f *File) blameUnused(r *decode.Reading) {
 	recorded := f.times == len(f.profiles) // all times are from files
 	timed := "all models are graphs with their own times"
 	held := o.quirks().Keeps(fabric.HeldSizes)
+	d := &f.Demand
+	drawn := Demand{Limits: d.Limits, Most: d.Most}
+	drawn.EnsureDefaults()
+	limits := "demand.limits is " + d.Limits
 	for _, c := range []struct {
 		key   string
 		isSet bool
@@ -31,6 +35,13 @@ func (f *File) blameUnused(r *decode.Reading) {
 			"fabric.strategy is " + o.Strategy},
 		{"graphs.batch", f.Graphs.Batch != graphs.Batch, !recorded, timed},
 		{"graphs.profile", f.Graphs.Profile != graphs.Profile, !recorded, timed},
+		{"demand.load", d.Load != drawn.Load, d.Every == 0, "demand.arrival_interval is set"},
+		{"demand.period", d.Period != drawn.Period, d.Swing > 0, "demand.swing is 0"},
+		{"demand.min_limit", d.Least != drawn.Least, d.Limits == "uniform" || d.Limits == "skewed", limits},
+		{"demand.max_limit", d.Most != 1, d.Limits != "values", limits},
+		{"demand.skewness", d.Skewness != 0, d.Limits == "skewed", limits},
+		{"demand.values", len(d.Values) > 0, d.Limits == "values", limits},
+		{"demand.shares", len(d.Shares) > 0, d.Limits == "values", limits},
 	} {
 		if c.isSet && !c.isFor {
 			r.Blame(c.key, fmt.Sprintf("%s is not used if %s; remove it", c.key, c.when))
