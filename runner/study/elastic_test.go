@@ -7,7 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	simulator "graft/cluster/study"
 	"graft/config"
+	"graft/internal/files"
 	"graft/runner/study/studytest"
 )
 
@@ -35,3 +37,24 @@ func TestElasticRunsSurviveFaults(t *testing.T) {
 }
 
 func TestElasticRunsResume(t *testing.T) { studytest.Resumes(t, 20, "elastic", "", elasticSet(t)...) }
+
+// Errors of speeds are drawn with each seed of the file.
+func TestElasticSeedsDrawSpeedErrors(t *testing.T) {
+	read := func(set ...string) simulator.Study {
+		set = append(elasticSet(t), set...)
+		f, err := config.ReadNamed[simulator.File]("elastic", config.Open(files.OS{}, ""), set)
+		require.NoError(t, err)
+		return f.Study()
+	}
+	require.Nil(t, read("schedule.seeds=3").Plan().Schedulers[0].Seeds, "speeds without errors")
+	require.Nil(t, read("elastic.speed_error=0.4").Plan().Schedulers[0].Seeds)
+	s := read("elastic.speed_error=0.4", "schedule.seeds=3", "schedule.seed=7")
+	require.Equal(t, []uint64{7, 8, 9}, s.Plan().Schedulers[0].Seeds)
+	means := map[simulator.Number]bool{}
+	for run := range 3 {
+		r, err := s.Simulate(t.Context(), &simulator.Cell{Run: run, Seed: uint64(7 + run)})
+		require.NoError(t, err)
+		means[r.Values["jct_mean_slots"]] = true
+	}
+	require.Len(t, means, 3)
+}

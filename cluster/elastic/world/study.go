@@ -62,13 +62,29 @@ func (s *simulations) Plan() *study.Plan {
 	p.NoQuirks = !slices.ContainsFunc(s.studies, func(one elastic.Study) bool { return len(one.Options.Quirks) > 0 })
 	for k := range s.schedulers {
 		l := &s.schedulers[k]
-		p.Schedulers = append(p.Schedulers, study.Scheduler{Name: l.Kind.Name, Learned: l.Policies()})
+		one := study.Scheduler{Name: l.Kind.Name, Seeds: s.seeds()}
+		if one.Seeds == nil {
+			one.Learned = l.Policies() // with seeds, simulations use the policies in turn
+		}
+		p.Schedulers = append(p.Schedulers, one)
 		p.Remarks = append(p.Remarks, l.Remarks(l.Kind.Name, s.setting)...)
 		if s.Schedule.Ablate && len(l.Kind.Quirks) > 0 {
 			p.Ablation = append(p.Ablation, study.Ablation{Scheduler: k, Quirks: l.Kind.Quirks})
 		}
 	}
 	return p
+}
+
+// seeds lists the seeds of speed errors; nil if speeds have no errors, or if the file has only the default seed.
+func (s *simulations) seeds() (seeds []uint64) {
+	draws := func(one elastic.Study) bool { return one.Options.SpeedError > 0 }
+	if s.Schedule.Seeds == 1 && s.Schedule.Seed == 0 || !slices.ContainsFunc(s.studies, draws) {
+		return nil
+	}
+	for k := range s.Schedule.Seeds {
+		seeds = append(seeds, s.Schedule.Seed+uint64(k))
+	}
+	return seeds
 }
 
 // usualGPUs is the number of GPUs of a node in most clusters whose traces are public.
@@ -114,11 +130,15 @@ func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Resul
 	if c.Ablated {
 		one.Options.Quirks = cluster.Quirks(c.Quirks)
 	}
+	kinds := s.schedulers[c.Scheduler].Kinds()
+	if s.seeds() != nil {
+		one.Options.Seed = c.Seed
+	}
 	w, err := elastic.NewWorld(one)
 	if err != nil {
 		return nil, err
 	}
-	r, err := record(ctx, c.Tables, w, s.schedulers[c.Scheduler].Kinds()[c.Run])
+	r, err := record(ctx, c.Tables, w, kinds[c.Run%len(kinds)])
 	if err != nil {
 		return nil, err
 	}
