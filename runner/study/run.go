@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	clusterlive "graft/cluster/live"
 	"graft/cluster/study"
@@ -131,6 +132,16 @@ func Prepare(ctx context.Context, env *app.Env, f study.File, folder string, qui
 	return s, err
 }
 
+// unusedSeeds states that the file asks for several seeds, and that no simulation of the plan draws random numbers.
+func unusedSeeds(s *study.Schedule, p *study.Plan) []string {
+	several := func(one study.Scheduler) bool { return one.Draws() || one.Learned > 1 }
+	if s == nil || s.Seeds < 2 || slices.ContainsFunc(p.Schedulers, several) {
+		return nil
+	}
+	return []string{"schedule.seeds has no effect: neither the cluster nor a scheduler of this run draws random " +
+		"numbers."}
+}
+
 // into simulates into an open run.
 func into(ctx context.Context, env *app.Env, w *study.World, f study.File, s study.Study,
 	run *results.Run, track *results.Tracker) (*study.Outcome, error) {
@@ -146,6 +157,7 @@ func into(ctx context.Context, env *app.Env, w *study.World, f study.File, s stu
 	if err := withLive(env, f, job.Plan); err != nil {
 		return nil, err
 	}
+	job.Plan.Remarks = append(job.Plan.Remarks, unusedSeeds(f.Shared().Schedule, job.Plan)...)
 	job.Inputs = runs.DigestOfTexts(config.Digest(f), env.Version, job.Plan.Inputs)
 	cells, parts, err := streams(run, job.Plan.Metrics) // these tables identify the folder
 	if err != nil {
