@@ -207,3 +207,15 @@ func TestNumbersAreExact(t *testing.T) {
 		require.ErrorContains(t, err, "expected a number", text)
 	}
 }
+
+// A column of the format graft with another unit, or without its unit, is an error: its values would be left out.
+func TestColumnsWithOtherUnits(t *testing.T) {
+	header := "id,submit [s],duration [s],gpus,"
+	for column, known := range map[string]string{"limit [min]": "limit [s]", "limit": "limit [s]",
+		"memory [GiB]": "memory [MiB]", "ram [MB]": "ram [MiB]", "share [%]": "share [1/1000]"} {
+		_, _, err := readText(header+column+"\n1,0,10,1,5\n", trace.Options{})
+		require.ErrorContains(t, err, column+" is not a column of this format, which has "+known)
+	}
+	_, _, err := readText(header+"remark\n1,0,10,1,5\n", trace.Options{})
+	require.NoError(t, err)
+}

@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -119,6 +120,10 @@ func openOurs(source lines, options *Options) (rows, error) {
 	for k, cell := range t.row {
 		date, has := bytes.CutPrefix(cell, []byte(ourSince))
 		if !has {
+			if known := withoutUnit(string(cell)); known != "" {
+				return nil, t.faultAt(k, string(cell), "is not a column of this format, which has "+known,
+					"convert the values, or rename the column")
+			}
 			continue
 		}
 		date = bytes.TrimSuffix(date, []byte("]"))
@@ -130,6 +135,20 @@ func openOurs(source lines, options *Options) (rows, error) {
 		t.row[k] = []byte(ourSubmit)
 	}
 	return o, t.bind("graft", ourColumns)
+}
+
+// withoutUnit returns the column that a name has with another unit; empty if it is a column, or no other unit of one.
+func withoutUnit(name string) (known string) {
+	bare := func(name string) string { before, _, _ := strings.Cut(name, " ["); return before }
+	for k := range ourColumns {
+		switch c := ourColumns[k].names[0]; {
+		case c == name:
+			return ""
+		case bare(c) == bare(name):
+			known = c
+		}
+	}
+	return known
 }
 
 func setSeconds(_ *table, job *Job, cell []byte) string {
