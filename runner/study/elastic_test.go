@@ -58,3 +58,18 @@ func TestElasticSeedsDrawSpeedErrors(t *testing.T) {
 	}
 	require.Len(t, means, 3)
 }
+
+// The parameters that a trace sets belong to the inputs of a study, so that a resumed study does not keep cells with
+// other parameters.
+func TestElasticDigestsCoverTheParametersOfTraces(t *testing.T) {
+	path, digests := filepath.Join(t.TempDir(), "jobs.json"), map[string]bool{}
+	for _, overrides := range []string{`{}`, `{"CLUSTER_NUM_NODES": 3}`, `{"TS_DURATION": 300}`} {
+		require.NoError(t, os.WriteFile(path, []byte(`{"overrides": `+overrides+`, "jobs": [
+			{"id": 1, "type": 1, "arrv_time": 0, "num_epochs": 5, "real_num_epochs": 5}]}`), 0o600))
+		f, err := config.ReadNamed[simulator.File]("elastic", config.Open(files.OS{}, ""),
+			[]string{"workload.traces=" + config.QuoteList([]string{path}), `elastic.speeds="analytic"`})
+		require.NoError(t, err)
+		digests[config.Digest(f)] = true
+	}
+	require.Len(t, digests, 3)
+}

@@ -160,6 +160,9 @@ func (f *File) Contents(w io.Writer) {
 	f.inputs.Contents(w)
 	for k := range f.studies {
 		fmt.Fprintln(w, f.studies[k].Jobs)
+		if !f.inputs.clustered || len(f.studies) > 1 {
+			fmt.Fprintln(w, f.studies[k].Options) // a trace of elastic jobs sets parameters of the cluster
+		}
 	}
 	for _, s := range f.schedulers {
 		fmt.Fprintln(w, s.Digest)
