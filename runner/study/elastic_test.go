@@ -3,6 +3,7 @@ package study_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,6 +58,35 @@ func TestElasticSeedsDrawSpeedErrors(t *testing.T) {
 		means[r.Values["jct_mean_slots"]] = true
 	}
 	require.Len(t, means, 3)
+}
+
+// Traces with slots of different lengths are refused, because times are in slots. Jobs of a cluster trace that request
+// more GPUs than a job may have workers are named.
+func TestElasticTracesOfOtherSizes(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	var traces []string
+	for name, slot := range map[string]string{"a.json": "600", "b.json": "1200"} {
+		traces = append(traces, write(name, `{"overrides": {"TS_DURATION": `+slot+`}, "jobs": [
+			{"id": 1, "type": 1, "arrv_time": 0, "num_epochs": 5, "real_num_epochs": 5}]}`))
+	}
+	read := func(set ...string) (simulator.File, error) {
+		return config.ReadNamed[simulator.File]("elastic", config.Open(files.OS{}, ""),
+			append(set, `elastic.speeds="analytic"`))
+	}
+	both := "workload.traces=" + config.QuoteList(traces)
+	_, err := read(both)
+	require.ErrorContains(t, err, "but times are in slots")
+	_, err = read(both, "elastic.slot_seconds=600.0")
+	require.NoError(t, err)
+	f, err := read("workload.traces=" + config.QuoteList([]string{write("jobs.csv",
+		"id,submit [s],duration [s],gpus\n1,0,3600,64\n2,0,3600,16\n")}))
+	require.NoError(t, err)
+	require.Contains(t, strings.Join(f.Study().Plan().Remarks, "\n"), "1 job requested more than 16 GPUs")
 }
 
 // The parameters that a trace sets belong to the inputs of a study, so that a resumed study does not keep cells with

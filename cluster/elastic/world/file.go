@@ -110,6 +110,10 @@ func (f *File) Check(fsys files.FS, r *decode.Reading) {
 			return
 		}
 		f.studies = append(f.studies, f.inputs.Study(t, &f.Elastic))
+		if a, b := f.studies[0].Options.Slot, f.studies[k+1].Options.Slot; a != b {
+			r.Blame(tracesKey, fmt.Sprintf("a slot has %g s in %s and %g s in %s, but times are in slots; set "+
+				"elastic.slot_seconds, or simulate the traces separately", b, path, a, traces[0]), k+1)
+		}
 	}
 	for k := range f.studies {
 		if err := f.studies[k].Validate(); err != nil {

@@ -21,11 +21,13 @@ type Inputs struct {
 
 	analytic  bool
 	clustered bool // jobs come from a cluster trace
+	clipped   int  // jobs of cluster traces that requested more GPUs than a job may have workers
 }
 
 // Read reads the files that the elastic section names, and the first trace if there is one. It returns false if a file
 // is invalid. The settings of the first trace also apply to the other traces.
 func (w *Inputs) Read(fsys files.FS, r *decode.Reading, o *Options, trace string) bool {
+	w.clipped = 0
 	if !w.readTypes(fsys, r, o) {
 		return false
 	}

@@ -10,6 +10,7 @@ import (
 	"graft/cluster/elastic"
 	"graft/cluster/study"
 	"graft/internal/stat"
+	"graft/internal/words"
 	"graft/results"
 )
 
@@ -99,13 +100,19 @@ func (f *File) slotRemarks() []string {
 		}
 	}
 	slots, have := worker[elastic.GPU], f.studies[0].Options.PerNode[elastic.GPU]
-	if !f.inputs.clustered || slots < 2 || have >= usualGPUs*slots {
-		return nil
+	var list []string
+	if n := f.inputs.clipped; n > 0 {
+		list = append(list, fmt.Sprintf("%s requested more than %d GPUs in the trace: they have the work of jobs of "+
+			"%[2]d GPUs with the same durations, because elastic.max_workers limits them.", words.Plural(n, "job"),
+			f.studies[0].Options.Most))
 	}
-	return []string{fmt.Sprintf("Each GPU of the trace becomes a worker, which takes up to %d GPU slots, so a node "+
-		"with %d GPU slots holds %d of them. To simulate nodes with %d GPUs, use --set elastic.gpus_per_node=%d "+
-		"--set elastic.cpus_per_node=%d.", slots, have, have/slots, usualGPUs, usualGPUs*slots,
-		usualGPUs*(worker[elastic.CPU]+server[elastic.CPU]))}
+	if !f.inputs.clustered || slots < 2 || have >= usualGPUs*slots {
+		return list
+	}
+	return append(list, fmt.Sprintf("Each GPU of the trace becomes a worker, which takes up to %d GPU slots, so a "+
+		"node with %d GPU slots holds %d of them. To simulate nodes with %d GPUs, use --set "+
+		"elastic.gpus_per_node=%d --set elastic.cpus_per_node=%d.", slots, have, have/slots, usualGPUs,
+		usualGPUs*slots, usualGPUs*(worker[elastic.CPU]+server[elastic.CPU])))
 }
 
 // bounds returns lower bounds on the mean time to completion.

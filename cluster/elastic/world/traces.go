@@ -51,6 +51,12 @@ func (w *Inputs) ReadTrace(fsys files.FS, path string, given *Options) (*elastic
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	most := w.Study(t, given).Options.Most
+	for k := range jobs {
+		if jobs[k].GPUs > most {
+			w.clipped++
+		}
+	}
 	return t, nil
 }
 
