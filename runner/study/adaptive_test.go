@@ -185,3 +185,13 @@ func TestOneRigidJob(t *testing.T) {
 		require.False(t, cell.Difference.Whole(), "of one job there is no interval")
 	}
 }
+
+// Interference between jobs does not apply under rigid schedulers, which the report states.
+func TestAdaptiveInterferenceIsStated(t *testing.T) {
+	path := filepath.Join(adaptiveExample, "compare.toml")
+	text := "adaptive.interference does not slow jobs down under schedulers marked *"
+	plain := strings.Join(adaptiveFile(t, path).Study().Plan().Remarks, "\n")
+	require.NotContains(t, plain, text)
+	require.Contains(t, strings.Join(adaptiveFile(t, path, "adaptive.interference=0.25").Study().Plan().Remarks, "\n"),
+		text)
+}

@@ -24,7 +24,7 @@ type Options struct {
 	// Restart time of a job after a change of its devices, in seconds. Default 30.
 	Delay float64 `config:"delay_seconds"`
 	// Fraction of speed that a multi-node job loses while it shares a node with another multi-node job, from 0 to below
-	// 1. Default 0.
+	// 1. It does not apply under rigid schedulers. Default 0.
 	Interference float64
 	// Maximum simulated time in seconds; a longer simulation fails. Zero means no limit.
 	Limit float64 `config:"max_seconds,was=limit_seconds"`

@@ -93,6 +93,10 @@ func (s *simulations) remarks() (texts []string) {
 	if slices.ContainsFunc(s.schedulers, func(d Scheduler) bool { return d.Rigid != nil }) {
 		texts = append(texts, "Under schedulers marked "+rigidMark+", jobs keep the batch and the devices that "+
 			"users request; fair may give them fewer devices.")
+		if s.Adaptive.Interference > 0 {
+			texts = append(texts, "adaptive.interference does not slow jobs down under schedulers marked "+rigidMark+
+				", so that their times are not comparable with the others.")
+		}
 	}
 	for k := range s.studies {
 		texts = append(texts, s.loadOf(k)...)
