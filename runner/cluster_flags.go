@@ -29,6 +29,24 @@ type clusterFlags struct {
 	doc   *config.Document // the file; nil before it is read
 }
 
+// joined is a flag whose values are joined by commas if it is repeated.
+type joined string
+
+// String implements [pflag.Value].
+func (j *joined) String() string { return string(*j) }
+
+// Set implements [pflag.Value].
+func (j *joined) Set(text string) error {
+	if *j != "" {
+		text = string(*j) + "," + text
+	}
+	*j = joined(text)
+	return nil
+}
+
+// Type implements [pflag.Value].
+func (*joined) Type() string { return "string" }
+
 // document reads the file once.
 func (f *clusterFlags) document(fsys files.FS) *config.Document {
 	if f.doc == nil {
@@ -50,7 +68,7 @@ func (f *clusterFlags) add(command *cobra.Command) {
 	f.given = command.Flags()
 	f.given.String("data", "", "folder with cluster data: nodes, profiles, estimates and "+
 		"forecasts; for adaptive jobs, the folder that 'graft cluster application --out' writes")
-	f.given.String("trace", "", "trace file; for adaptive jobs, one or more files, separated by commas")
+	f.given.Var(new(joined), "trace", "trace file, or several files, separated by commas; repeatable")
 	f.given.Int("nodes", 0, "number of nodes in a single cluster that all jobs share")
 	f.given.String("vc-file", "",
 		"file that lists the virtual clusters and their nodes (default without --nodes: vc_config.csv in the --data "+
