@@ -33,7 +33,8 @@ var descriptions = map[string]string{
 		"Default 30.",
 	"graft/cluster/adaptive/world.Options.Devices": "GPUs per node. Default 8, or 4 if compat = \"pollux\".",
 	"graft/cluster/adaptive/world.Options.Interference": "Fraction of speed that a multi-node job loses while it " +
-		"shares a node with another multi-node job, from 0 to below 1. Default 0.",
+		"shares a node with another multi-node job, from 0 to below 1. It does not apply under rigid schedulers. " +
+		"Default 0.",
 	"graft/cluster/adaptive/world.Options.Interval": "Time between two scheduling decisions, in seconds. Default 60.",
 	"graft/cluster/adaptive/world.Options.Limit": "Maximum simulated time in seconds; a longer simulation fails. " +
 		"Zero means no limit.",
@@ -125,7 +126,8 @@ var descriptions = map[string]string{
 		"value makes short limits more frequent. PAC-ML's distributions B, C and D use 5, 0 and -5, respectively.",
 	"graft/cluster/fabric/world.Demand.Steps": "Number of training steps per job. Zero means 50.",
 	"graft/cluster/fabric/world.Demand.Swing": "Amplitude of a periodic load variation, relative to the load, in [0, " +
-		"1). Zero keeps the load constant.",
+		"1). The mean load is sqrt(1 - swing²) times demand.load, because jobs arrive slowly for longer than they " +
+		"arrive fast. Zero keeps the load constant.",
 	"graft/cluster/fabric/world.Demand.TestCount": "Number of test episodes, on which schedulers are compared. Zero " +
 		"means 5.",
 	"graft/cluster/fabric/world.Demand.TrainCount": "Number of training episodes. Zero means 20.",
@@ -353,7 +355,8 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.Task.Tickets":  "Number of tickets in lottery and stride scheduling. Default 1.",
 	"graft/cluster/node/world.Task.Timeout": "Maximum running time of a real task, after which it is terminated. " +
 		"Zero means no limit.",
-	"graft/cluster/node/world.Task.Weight": "Weight of the task's flow in fair queueing. Default 1.",
+	"graft/cluster/node/world.Task.Weight": "Weight of the task's flow in fair queueing, the same for all tasks of a " +
+		"flow. Default 1.",
 	"graft/cluster/node/world.Tasks.EstimateError": "Maximum relative error of the duration estimates that " +
 		"schedulers use, in [0, 1). Errors are drawn uniformly between minus and plus this value. Default 0.",
 	"graft/cluster/node/world.Tasks.Interval": "Mean time between arrivals (Poisson process) of generated tasks. " +
