@@ -1,6 +1,7 @@
 package stat
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -36,4 +37,17 @@ func TestSignFlipHoldsItsLevel(t *testing.T) {
 		}
 		require.InDelta(t, 0.05, float64(low)/float64(cases), 0.045, n)
 	}
+}
+
+// Differences of accuracies have rounding errors in the last bits of the accuracies, which are large relative to small
+// differences.
+func TestSignFlipOfRoundedDifferences(t *testing.T) {
+	a := []float64{0.8312, 0.8392, 0.6419, 0.8005, 0.9494}
+	b := []float64{0.8311, 0.8394, 0.6417, 0.8007, 0.9495}
+	var differences, exact []float64
+	for k := range a {
+		differences = append(differences, a[k]-b[k])
+		exact = append(exact, math.Round(1e4*(a[k]-b[k])))
+	}
+	require.Equal(t, SignFlip(exact, 1), SignFlip(differences, 1))
 }
