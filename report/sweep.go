@@ -147,7 +147,7 @@ func caseDifferenceCell(d *runs.CaseDifference) document.Cell {
 		return document.Missing()
 	}
 	cell := document.Value(100*d.Mean, document.UnitPoints).As("%+.2f")
-	if d.Low != nil {
+	if d.Low != nil && pointsText(*d.Low) != pointsText(*d.High) {
 		low, high := 100**d.Low, 100**d.High
 		cell.Low, cell.High = &low, &high
 	}
@@ -166,6 +166,9 @@ func sweepRemarks(o *runs.SweepOutcome) (lines []string) {
 		lines = append(lines, text)
 	}
 	if text := equalText(o); text != "" {
+		lines = append(lines, text)
+	}
+	if text := evenText(o); text != "" {
 		lines = append(lines, text)
 	}
 	if text := verdictText(o); text != "" {
@@ -197,6 +200,22 @@ func differencesText(o *runs.SweepOutcome) string {
 		"Their intervals hold jointly with 95%% confidence: each of the %d is a %.4g%% interval, by Bonferroni "+
 		"(Dunn 1961).",
 		document.Printable(from), wordsOf(o.Compared), n, 100*level)
+}
+
+// evenText names the cases whose differences have no interval, because they are equal for all seeds; empty if there are
+// none.
+func evenText(o *runs.SweepOutcome) string {
+	var names []string
+	for _, c := range o.Cases {
+		if d := c.Difference; d != nil && d.Low != nil && d.Detectable == nil && pointsText(d.Mean) != pointsText(0) {
+			names = append(names, c.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Differences of %s are equal for all seeds, so the sign-flip test (Fisher 1935) tests them.",
+		listed(names))
 }
 
 // verdictText names the cases that are significantly better or worse, in a sentence.

@@ -1,10 +1,12 @@
 package report
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"graft/report/document"
 	"graft/report/runs"
 )
 
@@ -23,4 +25,24 @@ func TestEqualCases(t *testing.T) {
 	require.Equal(t, "Equal in every trial: a, c. The keys in which they differ had no effect.", equalText(o))
 	o.Cases = o.Cases[:2]
 	require.Empty(t, equalText(o))
+}
+
+// A difference that is equal for all of three seeds has no interval, and is not significant.
+func TestEqualDifferencesAreNotSignificant(t *testing.T) {
+	made := func(name string, values ...float64) *runs.CaseOutcome {
+		c := &runs.CaseOutcome{Name: name}
+		for k, v := range values {
+			c.Trials = append(c.Trials, runs.TrialOutcome{Seed: int64(k), Values: map[string]float64{
+				runs.TestAccuracy: v}})
+		}
+		return c
+	}
+	o := &runs.SweepOutcome{Cases: []*runs.CaseOutcome{made("a", 0.5, 0.6, 0.7), made("b", 0.505, 0.605, 0.705)}}
+	o.Summarize("a")
+	d, text := &document.Document{}, &strings.Builder{}
+	writeSweep(o, d)
+	require.NoError(t, d.PrintCompact(text))
+	require.Contains(t, text.String(), "+0.50\n")
+	require.Contains(t, text.String(), "Differences of b are equal for all seeds, so the sign-flip test (Fisher 1935) "+
+		"tests them.\nCompared with a: b does not differ significantly.")
 }

@@ -113,7 +113,9 @@ type CaseDifference struct {
 	stat.OverSeeds
 	// confidence level of the interval, such as 0.95; higher if corrected for several comparisons
 	Level float64 `json:"level"`
-	Clear bool    `json:"clear"` // the interval excludes zero
+	// the interval excludes zero or, if all differences are equal, the p-value of the sign-flip test is at most one
+	// minus the confidence level
+	Clear bool `json:"clear"`
 	// smallest true difference that a comparison with this number of seeds detects with 80% power; null for fewer than
 	// three seeds, and if all differences are equal
 	Detectable *DetectableDifference `json:"detectable"`
@@ -211,6 +213,9 @@ func paired(c, other *CaseOutcome, measure string) (common []int64, values []flo
 	return common, values
 }
 
+// flipSeed makes the sign-flip test of many seeds reproducible.
+const flipSeed = 1
+
 // differenceOf returns the difference between two cases; nil without a common seed.
 func differenceOf(c, other *CaseOutcome, measure string, miss float64) *CaseDifference {
 	_, values := paired(c, other, measure)
@@ -220,6 +225,9 @@ func differenceOf(c, other *CaseOutcome, measure string, miss float64) *CaseDiff
 	d := &CaseDifference{From: other.Name, OverSeeds: stat.NewOverSeeds(values, miss, stat.ShareDifferences),
 		Level: stat.Round(1-miss, 6)}
 	d.Clear = d.Low != nil && (*d.Low > 0 || *d.High < 0)
+	if d.Low != nil && stat.Deviation(values) < roundingSpread { // an interval without a width excludes any value
+		d.Clear = stat.SignFlip(values, flipSeed) <= miss
+	}
 	d.Detectable = detectable(values, miss)
 	return d
 }

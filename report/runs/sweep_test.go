@@ -51,7 +51,25 @@ func TestEqualDifferencesDetectNothing(t *testing.T) {
 		cased("b", map[int64]float64{1: 0.2, 2: 0.3, 3: 0.4}), cased("c", map[int64]float64{1: 0.2, 2: 0.3})}}
 	o.Summarize("a")
 	require.Nil(t, o.Cases[1].Difference.Detectable, "equal up to rounding")
+	require.False(t, o.Cases[1].Difference.Clear, "two of eight flips of signs are as far")
 	require.Nil(t, o.Cases[2].Difference.Detectable, "two seeds")
+}
+
+// Differences that are equal for all seeds have an interval without a width. They are significant only if there are
+// enough of them.
+func TestEqualDifferencesNeedSeeds(t *testing.T) {
+	worse, same := map[int64]float64{}, map[int64]float64{}
+	for seed := range int64(6) {
+		same[seed] = 0.5 + 0.01*float64(seed)
+		worse[seed] = same[seed] - 0.005
+		o := &SweepOutcome{Cases: []*CaseOutcome{cased("a", same), cased("b", worse), cased("c", same)}}
+		o.Summarize("a")
+		require.Equal(t, false, o.Cases[1].Difference.Clear, "%d seeds, two differences", seed+1)
+		require.False(t, o.Cases[2].Difference.Clear)
+		o.Cases = o.Cases[:2]
+		o.Summarize("a")
+		require.Equal(t, seed == 5, o.Cases[1].Difference.Clear, "2/32 and 2/64 of the flips")
+	}
 }
 
 // The swept assignments end the name and the assignments of every case. The rest of the name is the arm.
