@@ -48,8 +48,8 @@ func TestSweepsSurviveFaults(t *testing.T) {
 	})
 }
 
-// stopsAfter returns an environment that stops after the first trial.
-func stopsAfter(stop context.CancelFunc) *app.Env {
+// stopsAfter returns an environment that calls a function after each trial, such as to stop after the first one.
+func stopsAfter(stop func()) *app.Env {
 	env := worktest.Env(files.OS{})
 	env.Log = zap.New(zapcore.NewNopCore()).WithOptions(zap.WrapCore(func(zapcore.Core) zapcore.Core {
 		return zapcore.NewCore(zapcore.NewJSONEncoder(zapcore.EncoderConfig{MessageKey: "msg"}),
@@ -58,9 +58,9 @@ func stopsAfter(stop context.CancelFunc) *app.Env {
 	return env
 }
 
-type stopper struct{ stop context.CancelFunc }
+type stopper struct{ stop func() }
 
-// Write stops the run at the end of a trial.
+// Write calls the function at the end of a trial.
 func (s stopper) Write(line []byte) (int, error) {
 	if strings.Contains(string(line), "completed trial") {
 		s.stop()
@@ -203,6 +203,22 @@ func TestFaultsNameTheirCase(t *testing.T) {
 	_, err = sweep.Compare(t.Context(), worktest.Env(files.OS{}), "", sweep.CompareOptions{})
 	require.ErrorContains(t, err, "the job never adapts")
 	require.Equal(t, failure.Configuration, failure.CodeOf(context.Background(), err))
+}
+
+// A file that changes while the trials of a sweep run ends the sweep's trials, because their means would mix two jobs.
+func TestFilesThatChangeDuringASweep(t *testing.T) {
+	dir := t.TempDir()
+	timeline := filepath.Join(dir, "events.csv")
+	write := func(seconds string) {
+		require.NoError(t, os.WriteFile(timeline, []byte("seconds,change,devices\n"+seconds+",up,2\n"), 0o600))
+	}
+	write("0.05")
+	o := smallest(filepath.Join(dir, "run"))
+	o.Set, o.Seeds = append(o.Set, "time.events=[]", "time.timeline="+timeline), 2
+	r, err := sweep.Run(t.Context(), stopsAfter(func() { write("0.02") }), "", o)
+	require.ErrorContains(t, err, "the content of time.timeline ("+timeline+") has changed since the start of the "+
+		"sweep")
+	require.Len(t, r.Outcome.Cases[0].Trials, 1)
 }
 
 // A sweep does not mix trials that start from different weights, or that use different images.

@@ -132,7 +132,7 @@ func (s *sweep) perform(held, ctx context.Context, t trial, o workers.Options) (
 // train runs the job of a trial, or continues it from its checkpoint. A folder that cannot be resumed is moved aside.
 func (s *sweep) train(ctx context.Context, t trial, o workers.Options) (*train.Result, error) {
 	set := append(append([]string{}, t.set...), fmt.Sprintf("run.seed=%d", t.Seed))
-	if err := s.checkWeights(t, set); err != nil {
+	if err := errors.Join(s.checkFiles(t), s.checkWeights(t, set)); err != nil {
 		return nil, err
 	}
 	env, path, options := *s.env, s.caseFile(t.Case), train.Options{Set: set, Folder: s.at(t.Folder())}
@@ -154,6 +154,17 @@ func (s *sweep) train(ctx context.Context, t trial, o workers.Options) (*train.R
 	}
 	options.Resume, options.Force = false, true
 	return train.Run(ctx, &env, path, options)
+}
+
+// checkFiles returns an error if a file that the job of a trial reads, such as its network or profile, changed since
+// the sweep was planned.
+func (s *sweep) checkFiles(t trial) error {
+	job, err := config.ReadJob(s.env.Files, s.caseFile(t.Case), nil)
+	if err == nil && job.Digest() != t.Case.Digest {
+		err = failure.With(failure.Configuration, fmt.Errorf("%s since the start of the sweep; restore it, or start "+
+			"a new sweep in another folder", config.Changes(s.env.Files, s.caseFile(t.Case), job)))
+	}
+	return err
 }
 
 // checkWeights returns an error if the initial weights of a trial changed since the sweep was planned.
