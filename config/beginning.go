@@ -73,6 +73,20 @@ func (j *Job) WeightsDigest(fsys files.FS, seed int64) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
+// FilesDigest returns the SHA-256, in hex, of the content of the files that the job names, such as the network, the
+// profile and the policy. It includes the initial weights if all seeds share them. It excludes the images.
+func (j *Job) FilesDigest(fsys files.FS) (string, error) {
+	h := sha256.New()
+	j.contents(h)
+	var err error
+	if !j.WeightsBySeed() {
+		var weights string
+		weights, err = j.WeightsDigest(fsys, j.Run.Seed)
+		fmt.Fprintln(h, "weights", weights)
+	}
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
 func (j *Job) weightsOf(seed int64) string {
 	return strings.ReplaceAll(j.Network.Weights, seedMark, strconv.FormatInt(seed, 10))
 }

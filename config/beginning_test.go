@@ -93,6 +93,28 @@ func TestTheDigestCountsEpochsBefore(t *testing.T) {
 	assert.NotEqual(t, before, digest())
 }
 
+// The digest of files follows their content. Jobs with other seeds have the same files.
+func TestTheDigestOfFiles(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+	}
+	digest := func(set ...string) string {
+		set = append(set, "network.weights="+filepath.Join(folder, "first.safetensors"))
+		return must(must(ReadJob(files.OS{}, "", set)).FilesDigest(files.OS{}))
+	}
+	write("events.csv", "seconds,change,devices\n1,up,2\n")
+	write("first.safetensors", "weights")
+	timeline := "time.timeline=" + filepath.Join(folder, "events.csv")
+	before := digest(timeline)
+	require.Equal(t, before, digest(timeline, "run.seed=7"))
+	write("events.csv", "seconds,change,devices\n2,up,2\n")
+	after := digest(timeline)
+	require.NotEqual(t, before, after)
+	write("first.safetensors", "other weights")
+	require.NotEqual(t, after, digest(timeline))
+}
+
 func TestWhatKeepsAJobFromGoingOn(t *testing.T) {
 	for name, c := range map[string]struct {
 		more map[string]string

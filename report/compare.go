@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -195,11 +196,28 @@ func (c *comparison) findDifferences() {
 				d.Values = append(d.Values, nil)
 			}
 		}
-		if slices.ContainsFunc(d.Values, func(v *string) bool { return !sameText(v, d.Values[0]) }) {
+		if slices.ContainsFunc(d.Values, func(v *string) bool { return !sameText(v, d.Values[0]) }) &&
+			(key != runs.FilesSetting || c.distinguishes(key)) {
 			c.Differs = append(c.Differs, d)
 		}
 	}
 	slices.SortFunc(c.Differs, func(a, b comparedSetting) int { return strings.Compare(a.Key, b.Key) })
+}
+
+// distinguishes reports whether columns differ only in a setting. The digest of files says nothing more if columns name
+// other files.
+func (c *comparison) distinguishes(key string) bool {
+	values := map[string]string{}
+	for _, col := range c.Columns {
+		others := maps.Clone(col.settings)
+		delete(others, key)
+		print := col.runs[0].Fingerprint(others)
+		if was, seen := values[print]; seen && was != col.settings[key] {
+			return true
+		}
+		values[print] = col.settings[key]
+	}
+	return false
 }
 
 func sameText(a, b *string) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }

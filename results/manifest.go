@@ -37,6 +37,10 @@ type Manifest struct {
 	DatasetSHA256 string `json:"dataset_sha256,omitempty"` // digest of the data; empty means unknown
 	Network       string `json:"network,omitempty"`        // name of the initial network; empty means unknown
 	WeightsSHA256 string `json:"weights_sha256,omitempty"` // digest of given weights, for jobs that keep checkpoints
+	// digest of the content of the files that a job's configuration names, such as the network, the profile, the policy
+	// and the initial weights of all seeds, but not the images; empty means unknown
+	FilesSHA256 string `json:"files_sha256,omitempty"`
+	LibTorch    string `json:"libtorch,omitempty"` // version of LibTorch that trains a job; empty means unknown
 	// run from whose kept checkpoint this run started, and time of the checkpoint; empty without one
 	Fork string `json:"fork,omitempty"`
 	// the run continued with another time budget, so its first part followed another learning rate schedule

@@ -114,12 +114,15 @@ func (r *Run) WriteOutcome(v any) error {
 	return writeJSON(r.fsys, r.Path(OutcomeFile), v)
 }
 
-// Reconfigure replaces the configuration of a continued run: first the digest in the manifest, then the text with
+// Digests are the digests of a configuration, as in [Manifest].
+type Digests struct{ ConfigSHA256, FilesSHA256 string }
+
+// Reconfigure replaces the configuration of a continued run: first the digests in the manifest, then the text with
 // defaults and the text as given. OtherBudget states that the time budget changed. Reconfigure may be repeated after a
 // crash.
-func (r *Run) Reconfigure(config, resolved, digest string, otherBudget bool) error {
+func (r *Run) Reconfigure(config, resolved string, d Digests, otherBudget bool) error {
 	m := r.manifest
-	m.ConfigSHA256, m.OtherBudget = digest, m.OtherBudget || otherBudget
+	m.ConfigSHA256, m.FilesSHA256, m.OtherBudget = d.ConfigSHA256, d.FilesSHA256, m.OtherBudget || otherBudget
 	err := writeJSON(r.fsys, r.Path(ManifestFile), m)
 	for _, file := range []struct{ name, text string }{{ResolvedFile, resolved}, {ConfigFile, config}} {
 		if err == nil && file.text != "" {

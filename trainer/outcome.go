@@ -40,6 +40,8 @@ type Outcome struct {
 	NoiseScale float64 `json:"noise_scale,omitempty"`
 	// statistical efficiency of the final batch size; zero means unknown
 	Efficiency float64 `json:"efficiency,omitempty"`
+	// changes of devices outside of the timeline, such as over HTTP; absent without such changes
+	Live []LiveChange `json:"live_changes,omitempty"`
 	// changes to the network that were not reverted
 	Changes []*net2net.Change `json:"-"`
 	Resources
@@ -93,7 +95,7 @@ func (j *Job) outcome() (*Outcome, error) {
 	last, a := j.evaluation.result(), &j.adaptation
 	o := &Outcome{Epochs: j.Epoch, Steps: j.Steps, Budget: j.Scheduler.Budget(), Used: j.Spent, Deciding: a.Deciding,
 		Operating: a.Operating, Decisions: j.Decisions, Skipped: a.Skipped, Parameters: last.Parameters(),
-		Validation: j.Validation, Changes: a.Changes, Resources: j.resources(j.Spent)}
+		Validation: j.Validation, Changes: a.Changes, Live: j.Live, Resources: j.resources(j.Spent)}
 	if took := j.Spent - j.Timeline.Start; took > 0 {
 		o.ImagesPerSecond = float64(o.Images) / took.Seconds()
 	}

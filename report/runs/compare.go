@@ -22,8 +22,13 @@ func (r *Run) Material() []config.Setting {
 	})
 }
 
+// FilesSetting is the name of a setting of [Run.ColumnSettings]: the digest of the files that the configuration names.
+const FilesSetting = "(content of files)"
+
 // ColumnSettings returns the settings that distinguish the columns of a comparison, as strings. The settings are the
-// configuration, graft's version and the digest of the images. Seeds and keys that do not change results are omitted.
+// configuration, the versions of graft and LibTorch, the digests of the images and of other files, and changes during
+// the run: of its devices over HTTP, and of its budget when it was resumed. Seeds and keys that do not change results
+// are omitted.
 func (r *Run) ColumnSettings() map[string]string {
 	all := map[string]string{}
 	for _, s := range r.Material() {
@@ -32,8 +37,20 @@ func (r *Run) ColumnSettings() map[string]string {
 	if r.Manifest.Graft != "" {
 		all["(version of graft)"] = r.Manifest.Graft
 	}
+	if v := r.Manifest.LibTorch; v != "" {
+		all["(version of LibTorch)"] = v
+	}
 	if digest := r.Manifest.DatasetSHA256; digest != "" { // the configuration has only its name
 		all["(images)"] = document.ShortDigest(digest)
+	}
+	if digest := r.Manifest.FilesSHA256; digest != "" { // the configuration has only their names
+		all[FilesSetting] = document.ShortDigest(digest)
+	}
+	if r.Manifest.OtherBudget {
+		all["(time.budget)"] = "changed when the run resumed"
+	}
+	if r.live != "" {
+		all["(changes while it ran)"] = r.live
 	}
 	if plan, err := ReadSweepPlan(r.Files, r.Path); r.Kind == SweepKind && err == nil {
 		all["(cases)"] = plan.casesText()

@@ -3,6 +3,7 @@ package runs
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"graft/internal/words"
@@ -21,7 +22,7 @@ func readJobRun(f *Folder, r *Run) error {
 		return err
 	}
 	if r.Ended {
-		r.Outcome, r.Quantities = o.Digest, jobQuantities(o, int64(r.Manifest.Seed))
+		r.Outcome, r.Quantities, r.live = o.Digest, jobQuantities(o, int64(r.Manifest.Seed)), liveText(o.Live)
 		r.Faults = f.cutEpochs(r, o)
 		return nil
 	}
@@ -30,6 +31,19 @@ func readJobRun(f *Folder, r *Run) error {
 		r.Quantities = progressQuantities(rows[0], int64(r.Manifest.Seed))
 	}
 	return err
+}
+
+// liveText identifies changes of a job's devices outside of its timeline: a few by their text, and more by a digest.
+func liveText(list []trainer.LiveChange) string {
+	const most = 3
+	var parts []string
+	for _, c := range list {
+		parts = append(parts, fmt.Sprintf("%s to %s at %v", c.Change, words.Plural(c.Devices, "device"), c.At))
+	}
+	if len(parts) <= most {
+		return strings.Join(parts, ", ")
+	}
+	return fmt.Sprintf("%d changes, %s", len(parts), document.ShortDigest(DigestOfTexts(parts...)))
 }
 
 // cutEpochs returns an error if the table of epochs of a completed job ends before the job does. A job with

@@ -71,6 +71,7 @@ type Run struct {
 
 	Files files.FS // file system of the folder, read-only
 
+	live   string // changes of devices outside of the timeline of a job, such as over HTTP; empty for none
 	folder *Folder
 }
 

@@ -137,7 +137,12 @@ func (j *job) adopt() error {
 		j.env.Log.Info("configuration change accepted: " + what)
 	}
 	otherBudget := j.was != nil && j.was.Time.Budget != j.Time.Budget
-	return j.stored.Reconfigure(j.Text(), j.Resolved(), j.Digest(), otherBudget)
+	digest, err := j.FilesDigest(j.env.Files)
+	if err != nil {
+		return err
+	}
+	return j.stored.Reconfigure(j.Text(), j.Resolved(), results.Digests{ConfigSHA256: j.Digest(), FilesSHA256: digest},
+		otherBudget)
 }
 
 func (j *job) create(data *dataset.Set) (*results.Run, error) {
@@ -145,9 +150,17 @@ func (j *job) create(data *dataset.Set) (*results.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	named, err := j.FilesDigest(j.env.Files)
+	if err != nil {
+		return nil, err
+	}
+	library, err := torch.Describe()
+	if err != nil {
+		return nil, err
+	}
 	return j.env.CreateRun(j.folder, runs.JobKind,
 		results.CreateOptions{Force: j.o.Force, Config: j.Text(), Resolved: j.Resolved()},
 		results.Manifest{Seed: uint64(j.Run.Seed),
 			Device: j.Run.Device, Profile: j.Time.Profile, ConfigSHA256: j.Digest(), DatasetSHA256: data.Digest,
-			WeightsSHA256: weights, Network: j.NetworkName()})
+			WeightsSHA256: weights, FilesSHA256: named, LibTorch: library.Version, Network: j.NetworkName()})
 }
