@@ -64,9 +64,10 @@ type comparedValue struct {
 	// Inside reports whether the difference from the first column is not significant, or was not tested.
 	Inside bool `json:"inside_noise"`
 
-	values []float64
-	seeds  []int64
-	same   bool // all values equal the first column's
+	values   []float64
+	seeds    []int64
+	repeated bool // several runs had the same seed, so that a value is their mean
+	same     bool // all values equal the first column's
 	// a column has too few simulations of a cluster to tell a difference from chance, or chance has no effect
 	untested bool
 }
@@ -262,6 +263,7 @@ const significance = 0.05
 func (q *comparedQuantity) test() {
 	for _, cell := range q.Cells {
 		if cell != nil {
+			cell.mergeSeeds()
 			cell.summary = summarize(cell.values, q.of, q.level)
 		}
 	}
@@ -272,7 +274,7 @@ func (q *comparedQuantity) test() {
 	for _, cell := range q.Cells[1:] {
 		if cell != nil {
 			cell.same = constant(append(slices.Clone(first.values), cell.values...)) ||
-				q.paired && slices.EqualFunc(first.values, cell.values, nearlyEqual)
+				q.paired && slices.EqualFunc(first.values, cell.bySeedsOf(first), nearlyEqual)
 			chance := q.chance(first, cell)
 			if cell.same {
 				chance = 1
@@ -292,18 +294,60 @@ func (q *comparedQuantity) test() {
 // paired by seed, otherwise of a permutation test. Without a spread of the differences, a sign-flip test replaces the
 // t-test.
 func (q *comparedQuantity) chance(a, b *comparedValue) float64 {
-	n := len(a.values)
-	if !q.paired || n < stat.FewestSeeds || len(a.seeds) != n || !slices.Equal(a.seeds, b.seeds) {
+	n, others := len(a.values), b.bySeedsOf(a)
+	if !q.paired || n < stat.FewestSeeds || len(a.seeds) != n || len(b.seeds) != n || others == nil {
 		return stat.Permutation(a.values, b.values, 1)
 	}
 	differences := make([]float64, n)
 	for k, v := range a.values {
-		differences[k] = b.values[k] - v
+		differences[k] = others[k] - v
 	}
 	if stat.Deviation(differences) <= rounding*math.Abs(stat.Mean(differences)) {
 		return stat.SignFlip(differences, 1)
 	}
 	return stat.TPValue(differences)
+}
+
+// mergeSeeds replaces the values of runs with the same seed, such as repetitions on the wall clock, by their mean: they
+// say nothing about other seeds. Values without seeds stay.
+func (v *comparedValue) mergeSeeds() {
+	if len(v.seeds) != len(v.values) {
+		return
+	}
+	var order []int64
+	groups := map[int64][]float64{}
+	for k, seed := range v.seeds {
+		if groups[seed] == nil {
+			order = append(order, seed)
+		}
+		groups[seed] = append(groups[seed], v.values[k])
+	}
+	if v.repeated = len(order) < len(v.values); !v.repeated {
+		return
+	}
+	v.seeds, v.values = order, nil
+	for _, seed := range order {
+		v.values = append(v.values, stat.Mean(groups[seed]))
+	}
+}
+
+// bySeedsOf returns the values in the order of another column's seeds; nil if the columns have different seeds. Values
+// without seeds keep their order.
+func (v *comparedValue) bySeedsOf(other *comparedValue) (values []float64) {
+	if len(v.seeds) != len(v.values) {
+		return v.values
+	}
+	if len(v.seeds) != len(other.seeds) {
+		return nil
+	}
+	for _, seed := range other.seeds {
+		k := slices.Index(v.seeds, seed)
+		if k < 0 {
+			return nil
+		}
+		values = append(values, v.values[k])
+	}
+	return values
 }
 
 // nearlyEqual reports whether two values differ only by rounding.

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"graft/report/runs"
 )
 
 // paired compares two columns; values with equal seeds are paired.
@@ -46,8 +48,26 @@ func TestColumnsArePairedBySeed(t *testing.T) {
 	fixed := paired([]float64{1, 1, 1}, []float64{2, 2, 2}, equal)
 	require.True(t, fixed.Cells[1].untested, "seeds have no effect")
 
+	second = paired(first, []float64{31.5, 11, 21}, []int64{3, 1, 2}).Cells[1]
+	require.InDelta(t, 1-7/math.Sqrt(51), *second.Chance, 1e-9, "the order of the runs does not matter")
+
 	q = paired(first, []float64{10, 20 * (1 + 1e-12), 30}, equal)
 	require.Equal(t, 1.0, *q.Cells[1].Chance)
 	require.True(t, q.everywhere(), "equal up to rounding")
 	require.False(t, paired(first, []float64{10, 20.1, 30}, equal).everywhere())
+}
+
+// Repetitions of a seed, such as on the wall clock, are one value: they have no interval over seeds.
+func TestRepetitionsOfASeedAreOneValue(t *testing.T) {
+	q := comparedQuantity{Better: "more", Cells: []*comparedValue{{values: []float64{1, 2, 3}, seeds: []int64{1, 1, 1}},
+		{values: []float64{4, 6, 7, 8}, seeds: []int64{1, 1, 2, 3}}, {values: []float64{1, 2, 3}}}}
+	q.test()
+	require.Equal(t, summary{Mean: 2, N: 1}, q.Cells[0].summary)
+	require.Equal(t, []float64{5, 7, 8}, q.Cells[1].values)
+	require.NotNil(t, q.Cells[1].Low)
+	require.Equal(t, 3, q.Cells[2].N, "values without seeds")
+	c := comparison{Rows: []comparedQuantity{q}, Columns: []comparedColumn{
+		{Name: "a", Seeds: []int64{1}, runs: make([]*runs.Run, 3)}, {}, {}}}
+	require.Equal(t, "a: 3 runs with 1 seed; runs with the same seed count as one value, their mean", c.repeats(0))
+	require.Empty(t, c.repeats(2))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"graft/internal/stat"
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/report/runs"
 )
@@ -254,10 +255,23 @@ func (c *comparison) remarks(all bool) []string {
 	if len(c.Columns) > maxLines && !all {
 		lines = append(lines, "--all shows every line")
 	}
-	for _, col := range c.Columns {
-		lines = append(lines, col.copies())
+	for k, col := range c.Columns {
+		lines = append(lines, col.copies(), c.repeats(k))
 	}
 	return lines
+}
+
+// repeats states that several runs of a column have the same seed; empty if none have.
+func (c *comparison) repeats(column int) string {
+	if !slices.ContainsFunc(c.Rows, func(q comparedQuantity) bool {
+		cell := q.Cells[column]
+		return cell != nil && cell.repeated
+	}) {
+		return ""
+	}
+	col := c.Columns[column]
+	return fmt.Sprintf("%s: %s with %s; runs with the same seed count as one value, their mean", col.Name,
+		words.Plural(len(col.runs), "run"), words.Plural(len(col.Seeds), "seed"))
 }
 
 // untested explains differences of cluster simulations that are not tested; empty if there are none.
