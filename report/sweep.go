@@ -65,7 +65,9 @@ const lateFirst = 0.8
 func leastFirst(list []runs.Reach) float64 {
 	least := 1.0
 	for _, r := range list {
-		least = min(least, r.First)
+		if r.First != nil {
+			least = min(least, *r.First)
+		}
 	}
 	return least
 }
@@ -370,8 +372,16 @@ func reachTable(list []runs.Reach) *document.Table {
 	t := document.NewTable("case").Texts("reached by").
 		Numbers(document.UnitShare, "%.1f%%", "device time", "operations").Numbers("nats", "%+.4f", "final loss")
 	for _, r := range list {
-		t.Add(r.Case, fmt.Sprintf("%d of %d", r.Reached, r.Trials), OverSeeds(r.Time, document.UnitShare, "%.1f%%"),
-			OverSeeds(r.FLOP, document.UnitShare, "%.1f%%"), OverSeeds(r.Loss, "nats", "%+.4f"))
+		t.Add(r.Case, fmt.Sprintf("%d of %d", r.Reached, r.Trials), ifKnown(r.Time, document.UnitShare, "%.1f%%"),
+			ifKnown(r.FLOP, document.UnitShare, "%.1f%%"), ifKnown(r.Loss, "nats", "%+.4f"))
 	}
 	return t
+}
+
+// ifKnown formats a mean that may be unknown.
+func ifKnown(s *stat.OverSeeds, unit, format string) document.Cell {
+	if s == nil {
+		return document.Missing()
+	}
+	return OverSeeds(*s, unit, format)
 }

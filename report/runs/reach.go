@@ -18,15 +18,19 @@ import (
 // divided by the second trial's cost until this loss. If the first trial never reaches the loss, its whole cost counts,
 // so Time and FLOP are underestimates.
 type Reach struct {
-	Case    string         `json:"case"`        // name of the case
-	Of      string         `json:"of"`          // name of the case whose loss is to be reached
-	Trials  int            `json:"trials"`      // number of trials with a seed that both cases have
-	Reached int            `json:"reached"`     // number of trials that reached the loss
-	Time    stat.OverSeeds `json:"device_time"` // fraction of the device time
-	FLOP    stat.OverSeeds `json:"flop"`        // fraction of the floating-point operations
-	Loss    stat.OverSeeds `json:"difference"`  // difference between the final validation losses in nats
-	// mean fraction of the device time of the second case's trials after which they first have their final losses
-	First float64 `json:"first"`
+	Case    string `json:"case"`    // name of the case
+	Of      string `json:"of"`      // name of the case whose loss is to be reached
+	Trials  int    `json:"trials"`  // number of trials with a seed that both cases have
+	Reached int    `json:"reached"` // number of trials that reached the loss
+	// fraction of the device time; null if the device time of a trial is unknown, and without a common seed
+	Time *stat.OverSeeds `json:"device_time"`
+	// fraction of the floating-point operations; null if their number is unknown for a trial, and without a common seed
+	FLOP *stat.OverSeeds `json:"flop"`
+	// difference between the final validation losses in nats; null without a common seed
+	Loss *stat.OverSeeds `json:"difference"`
+	// mean fraction of the device time of the second case's trials after which they first have their final losses; null
+	// if the device time of a trial is unknown, and without a common seed
+	First *float64 `json:"first"`
 }
 
 // curve is the validation loss of a job after each epoch, and the cost so far. The elapsed time ends with an epoch.
@@ -163,9 +167,19 @@ func reachOf(c, base *CaseOutcome, curves map[string]curve) Reach {
 			}
 		}
 	}
-	r.Time, r.FLOP = stat.NewOverSeeds(times, 0.05, stat.FromZero), stat.NewOverSeeds(flops, 0.05, stat.FromZero)
-	r.Loss, r.First = stat.NewOverSeeds(losses, 0.05, stat.Unbounded), stat.Mean(firsts)
+	r.Time, r.FLOP = known(times, stat.FromZero), known(flops, stat.FromZero)
+	r.Loss, r.First = known(losses, stat.Unbounded), FiniteOrNil(stat.Mean(firsts))
 	return r
+}
+
+// known returns the mean of values with its interval; nil without values, and if a value is not finite, because a cost
+// of zero means unknown.
+func known(values []float64, of stat.Range) *stat.OverSeeds {
+	if len(values) == 0 || slices.ContainsFunc(values, func(v float64) bool { return !stat.Finite(v) }) {
+		return nil
+	}
+	s := stat.NewOverSeeds(values, 0.05, of)
+	return &s
 }
 
 // LossCurve is the validation loss of a trial over time.

@@ -43,6 +43,18 @@ func TestReachIsPairedBySeed(t *testing.T) {
 	assert.InDelta(t, (0.5+2)/2, r.Time.Mean, 1e-12)
 	assert.InDelta(t, (1+0.5)/2, r.FLOP.Mean, 1e-12)
 	assert.InDelta(t, 0, r.Loss.Mean, 1e-12)
+
+	for name, c := range curves { // the operations of a program are unknown
+		c.flop = make([]float64, len(c.loss))
+		curves[name] = c
+	}
+	r = reachOf(trial("fast"), trial("slow"), curves)
+	assert.Nil(t, r.FLOP, "unknown, not NaN, which JSON lacks")
+	assert.InDelta(t, (0.5+2)/2, r.Time.Mean, 1e-12)
+	other := trial("slow")
+	other.Trials = []TrialOutcome{{Seed: 3, Folder: "slow1"}}
+	r = reachOf(trial("fast"), other, curves)
+	assert.Equal(t, Reach{Case: "fast", Of: "slow"}, r, "no common seed")
 }
 
 // A reference arm is compared at equal swept values. A reference case is compared with all other cases.
