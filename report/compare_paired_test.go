@@ -71,3 +71,15 @@ func TestRepetitionsOfASeedAreOneValue(t *testing.T) {
 	require.Equal(t, "a: 3 runs with 1 seed; runs with the same seed count as one value, their mean", c.repeats(0))
 	require.Empty(t, c.repeats(2))
 }
+
+// Some seeds of a column lack a value, such as the energy on a machine without counters: the report says so.
+func TestMeansOfSomeSeedsAreNamed(t *testing.T) {
+	c := comparison{Columns: []comparedColumn{{Name: "a", Seeds: []int64{1, 2, 3}}}, Rows: []comparedQuantity{
+		{Quantity: "steps", Cells: []*comparedValue{{values: []float64{1, 1, 1}, seeds: []int64{1, 2, 3}}}},
+		{Quantity: "measured_energy", Cells: []*comparedValue{{values: []float64{7, 8}, seeds: []int64{1, 3}}}},
+		{Quantity: "jobs", Cells: []*comparedValue{{values: []float64{7}}}}}}
+	require.Equal(t, "a: some means have fewer than the 3 seeds of the column, because the others lack the value: "+
+		"measured energy of 2", c.partial(0))
+	c.Rows = c.Rows[:1]
+	require.Empty(t, c.partial(0))
+}

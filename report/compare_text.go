@@ -256,10 +256,31 @@ func (c *comparison) remarks(all bool) []string {
 		lines = append(lines, "--all shows every line")
 	}
 	for k, col := range c.Columns {
-		lines = append(lines, col.copies(), c.repeats(k))
+		lines = append(lines, col.copies(), c.repeats(k), c.partial(k))
 	}
 	return lines
 }
+
+// partial names the quantities that only some seeds of a column have, such as measured energy; empty if there are none.
+func (c *comparison) partial(column int) string {
+	col := c.Columns[column]
+	var list []string
+	for k := range c.Rows {
+		cell := c.Rows[k].Cells[column]
+		if cell == nil || len(cell.seeds) != len(cell.values) || len(cell.seeds) >= len(col.Seeds) {
+			continue
+		}
+		list = append(list, fmt.Sprintf("%s of %d", wordsOf(c.Rows[k].Quantity), len(cell.seeds)))
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: some means have fewer than the %s of the column, because the others lack the value: %s",
+		col.Name, words.Plural(len(col.Seeds), "seed"), words.Some(list, maxPartial))
+}
+
+// maxPartial is the maximum number of quantities that a remark lists.
+const maxPartial = 6
 
 // repeats states that several runs of a column have the same seed; empty if none have.
 func (c *comparison) repeats(column int) string {
