@@ -486,7 +486,9 @@ class _Attached(Job):
         if resumed:
             # A scheduler that was made after begin has set its first rate.
             for group, saved in zip(self._opt.param_groups, resumed["groups"]):
-                group.update(saved)
+                for key, item in saved.items():  # a rate can be a tensor on the device
+                    on_device = isinstance(item, torch.Tensor) and isinstance(group.get(key), torch.Tensor)
+                    group[key] = item.to(group[key].device) if on_device else item
             if not resumed["fresh"]:
                 _set_random_state(resumed["began"] or resumed["random"])
         self._began = _random_state()
@@ -519,7 +521,7 @@ class _Attached(Job):
 
     def _trained(self) -> State:
         """Reports the steps of an order."""
-        losses = torch.stack([loss.reshape(()).double() for loss in self._losses]).tolist() if self._losses else []
+        losses = _numbers(self._losses)
         report = {
             "losses": [_finite(loss) for loss in losses],
             "correct": self._correct,
@@ -636,6 +638,7 @@ class _Attached(Job):
             "groups": [{k: v for k, v in group.items() if k != "params"} for group in self._opt.param_groups],
             "members": self._members(),
             "optimizer": self._rest(),
+            "steps": self._steps(),
             "objects": {name: _state_of(thing) for name, thing in self._objects.items()},
             "inputs": self._inputs,
             "source": None,
@@ -672,13 +675,23 @@ class _Attached(Job):
                 warnings.warn(f"graft_job: cannot save {', '.join(lost)} of the optimizer; a resumed job lacks them")
         return {name: state for name, state in rest.items() if state}
 
-    def _restore_rest(self, rest: dict[str, State]) -> None:
-        """Gives the optimizer the state that _rest has returned. Its tensors have the types that they had."""
+    def _steps(self) -> list[str]:
+        """Returns the names of the parameters whose count of steps is a tensor on an accelerator, as in ASGD."""
+        counts = {name: self._opt.state.get(value, {}).get("step") for name, value in self._net.named_parameters()}
+        return [name for name, count in counts.items() if isinstance(count, torch.Tensor) and not count.is_cpu]
+
+    def _restore_rest(self, rest: dict[str, State], steps: Sequence[str]) -> None:
+        """Gives the optimizer the state that _rest has returned, with the types that it had.
+
+        As in torch.optim.Optimizer.load_state_dict, tensors go to the device of their parameter. Only counts of steps
+        stay on the CPU, unless the optimizer is capturable or fused, or had them on an accelerator: see _steps.
+        """
+        groups = {id(value): group for group in self._opt.param_groups for value in group["params"]}
         for name, value in self._net.named_parameters():
+            group = groups.get(id(value), {})
+            on_device = bool(group.get("capturable") or group.get("fused") or name in steps)
             for key, item in rest.get(name, {}).items():
-                if isinstance(item, torch.Tensor) and item.dim() > 0:
-                    item = item.to(value.device)
-                self._opt.state[value][key] = item
+                self._opt.state[value][key] = _placed(item, value.device, on_device, key)
 
     def _restore(self, order: State) -> None:
         """Continues a saved job."""
@@ -691,7 +704,7 @@ class _Attached(Job):
         module = _generated(order["source"], order["tensors"], self._call)
         self._own = _replace(self._net, module, values, self._inputs, state["own"], self._ranks.all)
         self._follow(values, order["counts"], state.get("members"))
-        self._restore_rest(state.get("optimizer", {}))
+        self._restore_rest(state.get("optimizer", {}), state.get("steps", []))
         for name, value in self._net.named_buffers():
             if name in buffers:
                 _fill(value, buffers[name].to(value.device))
@@ -1069,6 +1082,15 @@ def _outdated(module: Any, inputs: Any) -> None:
 
 
 
+def _numbers(losses: list[Any]) -> list[float]:
+    """Returns the values of losses, which may be on several devices, with one transfer."""
+    if not losses:
+        return []
+    device = next((loss.device for loss in losses if not loss.is_cpu), losses[0].device)
+    numbers: list[float] = torch.stack([loss.reshape(()).to(device).double() for loss in losses]).tolist()
+    return numbers
+
+
 def _finite(value: float) -> Optional[float]:
     """Returns a number for JSON, which has neither NaN nor infinities: None."""
     return value if value - value == 0 else None
@@ -1368,6 +1390,17 @@ def _moments(opt: Any) -> tuple[tuple[str, str], ...]:
     if kind in ("Adam", "AdamW"):
         return ("first/", "exp_avg"), ("second/", "exp_avg_sq")
     return (("first/", "momentum_buffer"),) if kind == "SGD" else ()
+
+
+def _placed(item: Any, device: Any, steps: bool, key: Any = None) -> Any:
+    """Moves the tensors of a state to a device. Counts of steps move only if steps is true."""
+    if isinstance(item, torch.Tensor):
+        return item if key == "step" and not steps else item.to(device)
+    if isinstance(item, dict):
+        return {k: _placed(v, device, steps, k) for k, v in item.items()}
+    if isinstance(item, (list, tuple)):
+        return type(item)(_placed(v, device, steps) for v in item)
+    return item
 
 
 def _nearest(name: str, dims: int, groups: dict[str, int], shapes: dict[str, int]) -> int:
