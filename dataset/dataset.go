@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
+	"graft/dataset/bpe"
 	"graft/internal/files"
 	"graft/torch"
 )
@@ -143,6 +145,19 @@ func CheckFiles(fsys files.FS, o Options) error {
 		return err
 	}
 	return nil
+}
+
+// Stamp returns a digest of the names, sizes and times of the files that a dataset may read, and the latest time at
+// which one of them was modified. If the files change, so does the stamp. Generated images have an empty stamp.
+func Stamp(fsys files.FS, o Options) (digest string, latest time.Time, err error) {
+	if o.Path == "" {
+		return "", time.Time{}, nil
+	}
+	paths := []string{o.Path}
+	if o.Vocabulary != "" {
+		paths = append(paths, o.Vocabulary, bpe.Merges(o.Vocabulary))
+	}
+	return files.Stamp(fsys, paths...)
 }
 
 // load splits a source and moves its parts to the device one after the other, so the host holds at most one of them in

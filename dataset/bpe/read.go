@@ -19,6 +19,9 @@ const largestFile = 64 << 20
 // EndOfText is GPT-2's token between documents.
 const EndOfText = "<|endoftext|>"
 
+// Merges returns the path of the file of merges that belongs to GPT-2's vocab.json.
+func Merges(vocab string) string { return filepath.Join(filepath.Dir(vocab), "merges.txt") }
+
 // Read reads Hugging Face's tokenizer.json, or GPT-2's vocab.json with merges.txt in the same folder. It returns an
 // error for a tokenizer that splits words differently from GPT-2.
 func Read(fsys files.FS, path string) (*Encoding, error) {
@@ -37,7 +40,7 @@ func Read(fsys files.FS, path string) (*Encoding, error) {
 		}
 		return e, nil
 	}
-	beside := filepath.Join(filepath.Dir(path), "merges.txt")
+	beside := Merges(path)
 	merges, err := files.ReadAll(fsys, beside, largestFile)
 	if err != nil {
 		return nil, fmt.Errorf("read tokenizer %s: merges: %w; put GPT-2's merges.txt next to vocab.json, "+

@@ -47,6 +47,7 @@ const InitialFile = "initial.toml"
 const (
 	ResolvedFile   = "config.resolved.toml"
 	PlanFile       = "grid.json"
+	StampFile      = "images.stamp" // stamp of the files of a simulation's images
 	FailuresFolder = "failures"
 	TableFolder    = "table"
 	LeasesFolder   = "leases" // folder of leases in the cache

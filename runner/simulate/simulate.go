@@ -96,6 +96,7 @@ func (s *workspace) prepareFolder(ctx context.Context, path string, force bool) 
 	if begun && !force {
 		return failure.With(failure.Configuration, s.checkSame())
 	}
+	stamp := s.stamp()
 	if err := s.makePlan(ctx); err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func (s *workspace) prepareFolder(ctx context.Context, path string, force bool) 
 	}
 	s.env.Log.Info("planned the action sequences", zap.String("scenario", s.plan.Scenario.Name),
 		zap.String("folder", s.folder))
-	return errors.Join(s.writePlan(run), run.Close())
+	return errors.Join(s.writeStamp(stamp), s.writePlan(run), run.Close())
 }
 
 // writePlan is the last step: a folder without a plan is not a simulation yet.
@@ -132,10 +133,15 @@ func (s *workspace) checkSame() error {
 		s.folder, what)
 }
 
-// checkInputs returns an error if the initial weights or the images differ from the start of the simulation.
+// checkInputs returns an error if the initial weights or the images differ from the start of the simulation. It loads
+// the images only if their files may have changed since the last check; workers check them in any case.
 func (s *workspace) checkInputs(ctx context.Context) error {
 	if err := s.CheckInitialWeights(s.env.Files, s.plan); err != nil || s.Job.Program.On() {
 		return err
+	}
+	stamp := s.stamp()
+	if s.Data.Path == "" || stamp != "" && stamp == s.readStamp() {
+		return nil
 	}
 	if err := s.Run.Limit(); err != nil {
 		return err
@@ -147,7 +153,10 @@ func (s *workspace) checkInputs(ctx context.Context) error {
 				zap.Error(err))
 			return nil
 		}
-		return s.checkImages(data)
+		if err := s.checkImages(data); err != nil {
+			return err
+		}
+		return s.writeStamp(stamp)
 	})
 }
 
