@@ -155,9 +155,8 @@ func (i imagesOf) add(s *sweep, t runs.SweepTrial) error {
 	if err != nil {
 		return fmt.Errorf("trial %s: %w", t, err)
 	}
-	key := strings.Join(slices.DeleteFunc(slices.Sorted(slices.Values(t.Case.Set)), func(set string) bool {
-		return !strings.HasPrefix(strings.TrimSpace(set), "data.") && !strings.HasPrefix(set, "program.")
-	}), "\n")
+	key := strings.Join(slices.DeleteFunc(slices.Sorted(slices.Values(t.Case.Set)),
+		func(set string) bool { return !selectsImages(set) }), "\n")
 	first, known := i[key]
 	if !known {
 		i[key] = imagesOfTrial{t, m.DatasetSHA256}
@@ -170,4 +169,11 @@ func (i imagesOf) add(s *sweep, t runs.SweepTrial) error {
 		"difference has two causes: the files of the images changed during the sweep; restore them, delete the "+
 		"folders in %s of the trials with other images, and continue with option \"resume\", or start a new sweep in "+
 		"another folder", t, first.trial, s.at(runs.TrialsFolder)))
+}
+
+// selectsImages reports whether an assignment changes the options of data or of a program: a key or the whole table.
+func selectsImages(set string) bool {
+	key, _, _ := strings.Cut(set, "=")
+	table, _, _ := strings.Cut(strings.TrimSpace(key), ".")
+	return table == "data" || table == "program"
 }

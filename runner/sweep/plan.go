@@ -3,7 +3,6 @@ package sweep
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"graft/config"
@@ -51,16 +50,23 @@ func casesOf(env *app.Env, o Options) ([]config.Case, error) {
 	return config.CombineCases(named, grid), nil
 }
 
-// sweptOnce returns an error if a swept key is also assigned elsewhere, because the sweep would replace the value.
+// sweptOnce returns an error if a swept key, or a key of a swept table, is also assigned elsewhere, because the sweep
+// would replace the value.
 func sweptOnce(swept, others []string, where string) error {
 	keyOf := func(set string) string {
 		key, _, _ := strings.Cut(set, "=")
 		return strings.TrimSpace(key)
 	}
 	for _, set := range swept {
-		same := func(other string) bool { return keyOf(other) == keyOf(set) }
-		if slices.ContainsFunc(others, same) {
-			return failure.Usagef("%s is swept, but %s sets it too; remove one of them", keyOf(set), where)
+		for _, other := range others {
+			key := keyOf(other)
+			if key == keyOf(set) {
+				return failure.Usagef("%s is swept, but %s sets it too; remove one of them", key, where)
+			}
+			if strings.HasPrefix(key, keyOf(set)+".") {
+				return failure.Usagef("%s is swept, which would replace %s of %s; add it to each value of the sweep",
+					keyOf(set), key, where)
+			}
 		}
 	}
 	return nil

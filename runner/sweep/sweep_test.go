@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -267,4 +268,17 @@ func TestSweepsDoNotMixInputs(t *testing.T) {
 	require.NoError(t, run(d))
 	rows("b")
 	require.ErrorContains(t, again(d), "trial as given, seed 2 has other images than trial as given, seed 1")
+}
+
+// Cases that replace the whole table of data have other images on purpose.
+func TestCasesThatReplaceTheData(t *testing.T) {
+	o := smallest(filepath.Join(t.TempDir(), "run"))
+	o.Sweep = []string{"data = {synthetic={classes=2,train=20,test=10,size=16}}," +
+		"{synthetic={classes=3,train=20,test=10,size=16}}"}
+	_, err := sweep.Run(t.Context(), worktest.Env(files.OS{}), "", o)
+	require.ErrorContains(t, err, "data is swept, which would replace data.synthetic.size of option \"set\"")
+	o.Set = slices.DeleteFunc(o.Set, func(set string) bool { return strings.HasPrefix(set, "data.") })
+	r, err := sweep.Run(t.Context(), worktest.Env(files.OS{}), "", o)
+	require.NoError(t, err)
+	require.Len(t, r.Outcome.Cases, 2)
 }
