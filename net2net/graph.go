@@ -272,7 +272,8 @@ func (f *follower) readGraph(e model.Entry) (p followed, err error) {
 	})
 }
 
-// proposeGraph lists the actions that fit a graph: each block deeper, each axis half as wide again.
+// proposeGraph lists the actions that fit a graph: each block deeper, each axis half as wide again. Actions whose new
+// weights would all be frozen are left out, because training could not use them.
 func proposeGraph(g *graph.Graph) ([]Action, error) {
 	read, err := axes.Read(g)
 	if err != nil {
@@ -281,7 +282,7 @@ func proposeGraph(g *graph.Graph) ([]Action, error) {
 	var actions []Action
 	blocks, _ := rewrite.Blocks(read)
 	for _, b := range blocks {
-		if _, err := rewrite.Deepen(read, b.Path, rewrite.ZeroBranches); err == nil {
+		if p, err := rewrite.Deepen(read, b.Path, rewrite.ZeroBranches); err == nil && !addsFrozen(p) {
 			actions = append(actions, Action{Kind: "deepen", Target: b.Path})
 		}
 	}
@@ -291,11 +292,31 @@ func proposeGraph(g *graph.Graph) ([]Action, error) {
 			continue
 		}
 		for _, to := range []int{axis.Size + (axis.Size+1)/2, 2 * axis.Size} {
-			if _, err := rewrite.Widen(read, axis, to, rewrite.Options{}); err == nil {
-				actions = append(actions, Action{Kind: "widen", Target: name, Size: to})
+			if p, err := rewrite.Widen(read, axis, to, rewrite.Options{}); err == nil {
+				if !addsFrozen(p) {
+					actions = append(actions, Action{Kind: "widen", Target: name, Size: to})
+				}
 				break
 			}
 		}
 	}
 	return actions, nil
+}
+
+// addsFrozen reports whether no tensor that computes the new units or branches of a plan is trained. Frozen parameters
+// are buffers. Layers that sum over new units can be trained, but the units would stay copies of the old ones.
+func addsFrozen(p *rewrite.Plan) bool {
+	frozen := false
+	for _, m := range p.Moves {
+		if m.Values != "zeros" && !slices.ContainsFunc(m.Dims, func(d rewrite.Dim) bool { return !d.Split }) {
+			continue
+		}
+		switch p.Graph.Tensor(m.Name).Role {
+		case graph.Parameter:
+			return false
+		case graph.Buffer:
+			frozen = true
+		}
+	}
+	return frozen
 }
