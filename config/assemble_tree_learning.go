@@ -61,7 +61,7 @@ type folders struct {
 	places []string // keys that name them
 	infos  []fs.FileInfo
 
-	contents map[string]string // key of the table with each content
+	known []*simulation.Tree // table of each place; nil if it could not be read
 }
 
 // read reads the table of a folder that is not named before.
@@ -81,20 +81,17 @@ func (f *folders) read(place, path string) (*simulation.Tree, error) {
 			return nil, fmt.Errorf("duplicate folder %s, already listed as %s; list each table once", path, f.places[k])
 		}
 	}
-	f.infos, f.places = append(f.infos, info), append(f.places, place)
 	tree, err := ReadTree(f.fsys, path)
+	f.infos, f.places, f.known = append(f.infos, info), append(f.places, place), append(f.known, tree)
 	if err != nil {
 		return nil, err
 	}
-	content := tree.Content()
-	if other, known := f.contents[content]; known {
-		return nil, fmt.Errorf("the table in %s has the same records as %s; list each table once: a copy counts twice "+
-			"in training, and does not test policies that learned from it", path, other)
+	for k, other := range f.known[:len(f.known)-1] {
+		if other != nil && other.SameRuns(tree.Table) {
+			return nil, fmt.Errorf("the table in %s has the same records as %s; list each table once: a copy counts "+
+				"twice in training, and does not test policies that learned from it", path, f.places[k])
+		}
 	}
-	if f.contents == nil {
-		f.contents = map[string]string{}
-	}
-	f.contents[content] = place
 	return tree, nil
 }
 

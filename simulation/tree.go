@@ -303,17 +303,8 @@ func (n Node) Actions() []string {
 
 // Digest returns a SHA-256 in hexadecimal. It covers all inputs of learning and evaluation: the records with their
 // seeds, and the policy inputs at each decision.
-func (t *Tree) Digest() string { return t.digest(t.Scenario) }
-
-// Content returns a digest of the same inputs as Digest, except the scenario's name.
-func (t *Tree) Content() string {
-	scenario := t.Scenario
-	scenario.Name = ""
-	return t.digest(scenario)
-}
-
-func (t *Tree) digest(scenario tables.Scenario) string {
-	h := sha256.New()
+func (t *Tree) Digest() string {
+	h, scenario := sha256.New(), t.Scenario
 	scenario.Origin = nil // is a pointer; its target is hashed
 	fmt.Fprintf(h, "%+v\n", scenario)
 	if t.Origin != nil {

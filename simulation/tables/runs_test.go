@@ -1,0 +1,52 @@
+package tables
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A table with the same runs is recognized under another name, in another order and with further seeds.
+func TestTablesWithTheSameRuns(t *testing.T) {
+	make := func(name string, change func(records []Record) []Record) *Table {
+		var records []Record
+		for k, sequence := range [][]string{{"none", "none"}, {"deepen:0", "none"}, {"none", "deepen:0"}} {
+			records = append(records, Record{Sequence: sequence, Left: []float64{9, float64(5 - k)},
+				Accuracy: []float64{float64(5+k) / 10, 0.4}, Seeds: []int64{1, 2}})
+		}
+		table, err := New(Scenario{Name: name, Network: "ConvSmall", Budget: 10, Decisions: 2}, change(records))
+		require.NoError(t, err)
+		return table
+	}
+	first := make("first", func(r []Record) []Record { return r })
+	for name, c := range map[string]struct {
+		change       func(r []Record) []Record
+		same, digest bool
+	}{
+		"copy":        {func(r []Record) []Record { return r }, true, true},
+		"other order": {func(r []Record) []Record { slices.Reverse(r); return r }, true, true},
+		"order of seeds": {func(r []Record) []Record {
+			r[1].Seeds, r[1].Accuracy = []int64{2, 1}, []float64{0.4, 0.6}
+			return r
+		}, true, true},
+		"further seed": {func(r []Record) []Record {
+			r[0].Seeds, r[0].Accuracy = []int64{1, 2, 3}, []float64{0.5, 0.4, 0.9}
+			return r
+		}, true, false},
+		"fewer sequences": {func(r []Record) []Record { return r[:2] }, true, false},
+		"other accuracy":  {func(r []Record) []Record { r[2].Accuracy[0] += 1e-9; return r }, false, false},
+		"other times":     {func(r []Record) []Record { r[2].Left[1]++; return r }, false, false},
+		"other seeds": {func(r []Record) []Record {
+			for k := range r {
+				r[k].Seeds = []int64{7, 8}
+			}
+			return r
+		}, false, false},
+	} {
+		other := make(name, c.change)
+		require.Equal(t, c.same, first.SameRuns(other), name)
+		require.Equal(t, c.same, other.SameRuns(first), name)
+		require.Equal(t, c.digest, first.RunsDigest() == other.RunsDigest(), name)
+	}
+}
