@@ -122,10 +122,10 @@ func hasPolicy(fsys files.FS, path string) error {
 		"'graft pipeline' wrote", path, what, strings.Join(names, " or "))
 }
 
-// structuralDigest returns a SHA-256 in hex of a policy, without the notes on its origin, which change no decision.
+// structuralDigest returns a SHA-256 in hex of a policy, without its origin, which changes no decision.
 func structuralDigest(p *decider.Structural) (string, error) {
 	bare := *p
-	bare.Notes = nil
+	bare.Notes, bare.Tables = nil, nil
 	set, err := bare.Set()
 	if err != nil {
 		return "", err

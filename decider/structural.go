@@ -31,8 +31,17 @@ type Structural struct {
 	Targets []string
 	Members []Member // members of the ensemble, at least one; empty for a forest
 	Forest  []RegressionTree
+	// tables of the training data; nil means unknown, as in files of earlier versions
+	Tables []LearnedTable
 	// Notes describe the origin of the policy for display. Nil means none.
 	Notes map[string]string
+}
+
+// LearnedTable identifies a table of a policy's training data.
+type LearnedTable struct {
+	Name     string `json:"name"`            // name of the table
+	Runs     string `json:"sha256"`          // digest of the runs, as in tables.Table.RunsDigest
+	Scenario string `json:"scenario_sha256"` // digest of the scenario with its name, as in tables.Scenario.Digest
 }
 
 // Member holds the tensors of one member of an ensemble.

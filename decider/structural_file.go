@@ -19,9 +19,11 @@ import (
 	"graft/vocab"
 )
 
-// Keys in the metadata of a policy's safetensors file; the header is JSON under structuralKey.
+// Keys in the metadata of a policy's safetensors file; the header is JSON under structuralKey, and the training tables
+// are JSON under tablesKey.
 const (
 	structuralKey     = "graft.policy"
+	tablesKey         = "graft.tables"
 	structuralFormat  = "structural"
 	structuralVersion = 1
 	forestVersion     = 2 // version of forests
@@ -69,6 +71,12 @@ func (p *Structural) Set() (*weights.Set, error) {
 		return nil, fmt.Errorf("save a policy: %w", err)
 	}
 	set := &weights.Set{Metadata: map[string]string{structuralKey: string(text)}}
+	if p.Tables != nil {
+		if text, err = json.Marshal(p.Tables); err != nil {
+			return nil, fmt.Errorf("save a policy: %w", err)
+		}
+		set.Metadata[tablesKey] = string(text)
+	}
 	for k, m := range p.Members {
 		for j, slot := range p.slots() {
 			set.Tensors = append(set.Tensors, floats(memberName(k, slot.Name), slot.Shape, m[j]))
@@ -78,6 +86,18 @@ func (p *Structural) Set() (*weights.Set, error) {
 		set.Tensors = append(set.Tensors, forestTensors(p.Forest)...)
 	}
 	return set, nil
+}
+
+// readTables reads the training tables. Files of earlier versions have none.
+func (p *Structural) readTables(set *weights.Set) error {
+	text, ok := set.Metadata[tablesKey]
+	if !ok {
+		return nil
+	}
+	if err := json.Unmarshal([]byte(text), &p.Tables); err != nil {
+		return fmt.Errorf("the list of training tables is damaged: %w; copy the file again", err)
+	}
+	return nil
 }
 
 func memberName(k int, slot string) string { return fmt.Sprintf("member%d.%s", k, slot) }
@@ -117,6 +137,9 @@ func StructuralOf(set *weights.Set) (*Structural, error) {
 	}
 	p := &Structural{StructuralShape: StructuralShape{header.Hidden, header.Rounds}, Tokens: header.Tokens.Scale,
 		Rows: header.Rows.Scale, Learned: header.Learned, Targets: header.Targets, Notes: header.Notes}
+	if err := p.readTables(set); err != nil {
+		return nil, err
+	}
 	if header.Trees > 0 {
 		p.Rows = p.Rows.extended(len(forestFeatures))
 		p.Forest, err = forestOf(set, header.Trees)

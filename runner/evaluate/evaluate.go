@@ -62,7 +62,10 @@ func Prepare(ctx context.Context, env *app.Env, o Options) (*Evaluation, error) 
 	if err := e.readTrees(); err != nil {
 		return nil, err
 	}
-	tellApart(e.o.Trees, o.Tables)
+	for _, p := range e.policies {
+		p.Seen = p.seen(e.o.Trees)
+	}
+	tellApart(e.o.Trees, o.Tables) // which renames tables
 	return e, nil
 }
 

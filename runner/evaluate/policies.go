@@ -27,6 +27,7 @@ type Policy struct {
 	Name       string // name in reports
 	Kind       runs.PolicyOrigin
 	Candidates []evaluation.Candidate // candidates of a comparison; the report shows the decisions of the first
+	Seen       string                 // evaluated tables that it learned from, as in evaluation.Candidate
 	Structural *decider.Structural    // structural policy; nil for a policy in the original system's format
 	Legacy     *bilstm.Policy         // policy in the original system's format; nil for a structural policy
 }
@@ -188,14 +189,35 @@ func (p *Policy) describe(vocab string) runs.EvaluatedPolicy {
 	return r
 }
 
-// seen returns the tables that a structural policy learned from, by its notes; empty means unknown.
+// learnedFrom returns a function that reports whether a structural policy learned from a table; nil means unknown. A
+// table is known by its runs, also under another name, or by its scenario, also with further runs. Policies of earlier
+// versions state only names.
+func (p *Policy) learnedFrom() func(t *simulation.Tree) bool {
+	switch {
+	case p.Structural == nil:
+		return nil
+	case p.Structural.Tables != nil:
+		return func(t *simulation.Tree) bool {
+			runs, scenario := t.RunsDigest(), t.Scenario.Digest()
+			return slices.ContainsFunc(p.Structural.Tables, func(l decider.LearnedTable) bool {
+				return l.Runs == runs || l.Scenario == scenario
+			})
+		}
+	case p.Structural.Notes["tables"] == "":
+		return nil
+	}
+	learned := strings.Split(p.Structural.Notes["tables"], ", ")
+	return func(t *simulation.Tree) bool { return slices.Contains(learned, t.Name) }
+}
+
+// seen describes the tables that a structural policy learned from; empty means unknown.
 func (p *Policy) seen(trees []*simulation.Tree) string {
-	if p.Structural == nil || p.Structural.Notes["tables"] == "" {
+	learned, count := p.learnedFrom(), 0
+	if learned == nil {
 		return ""
 	}
-	learned, count := strings.Split(p.Structural.Notes["tables"], ", "), 0
 	for _, t := range trees {
-		if slices.Contains(learned, t.Name) {
+		if learned(t) {
 			count++
 		}
 	}
@@ -215,7 +237,7 @@ func withBaselines(policies []*Policy, trees []*simulation.Tree) ([]evaluation.C
 	var candidates []evaluation.Candidate
 	for _, p := range policies {
 		for _, e := range p.Candidates {
-			e.Seen = p.seen(trees)
+			e.Seen = p.Seen
 			candidates = append(candidates, e)
 		}
 	}

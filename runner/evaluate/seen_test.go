@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"graft/decider"
 	"graft/simulation"
@@ -23,6 +24,35 @@ func TestAPolicysNotesSayWhatItHasSeen(t *testing.T) {
 	p := &Policy{Structural: &decider.Structural{Notes: map[string]string{"tables": "late"}}}
 	assert.Equal(t, "this table", p.seen(trees[1:]))
 	assert.Empty(t, (&Policy{}).seen(trees), "one of the original's")
+}
+
+// A policy knows its tables by their content: a renamed copy was in its training set, and another table of the same
+// name was not. A table with further runs keeps its scenario.
+func TestPoliciesKnowTheirTablesByContent(t *testing.T) {
+	table := func(name string, budget, accuracy float64, seeds ...int64) *simulation.Tree {
+		r := tables.Record{Sequence: []string{"none"}, Left: []float64{1}}
+		for _, seed := range seeds {
+			r.Seeds, r.Accuracy = append(r.Seeds, seed), append(r.Accuracy, accuracy)
+		}
+		made, err := tables.New(tables.Scenario{Name: name, Budget: budget, Decisions: 1}, []tables.Record{r})
+		require.NoError(t, err)
+		return &simulation.Tree{Table: made}
+	}
+	late := table("late", 9, 0.5, 1)
+	p := &Policy{Structural: &decider.Structural{Notes: map[string]string{"tables": "late"},
+		Tables: []decider.LearnedTable{{Name: "late", Runs: late.RunsDigest(), Scenario: late.Scenario.Digest()}}}}
+	for name, c := range map[string]struct {
+		tree *simulation.Tree
+		want string
+	}{
+		"same":          {late, "this table"},
+		"renamed copy":  {table("early", 9, 0.5, 1), "this table"},
+		"further seed":  {table("late", 9, 0.5, 1, 2), "this table"},
+		"same name":     {table("late", 8, 0.7, 1), "other tables"},
+		"another table": {table("early", 9, 0.6, 1), "other tables"},
+	} {
+		assert.Equal(t, c.want, p.seen([]*simulation.Tree{c.tree}), name)
+	}
 }
 
 func named(name string) *tables.Table { return &tables.Table{Scenario: tables.Scenario{Name: name}} }

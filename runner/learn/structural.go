@@ -149,14 +149,18 @@ func (st *structural) write(all []learning.Result) (*decider.Structural, error) 
 	}
 	trees, _ := st.Trees()
 	var names, seeds []string
+	var learned []decider.LearnedTable
 	for _, t := range trees {
 		names = append(names, t.Name)
+		learned = append(learned, decider.LearnedTable{Name: t.Name, Runs: t.RunsDigest(),
+			Scenario: t.Scenario.Digest()})
 	}
 	tables := strings.Join(names, ", ")
 	var policies []*decider.Structural
 	steps := 0
 	for _, l := range all {
 		l.Policy.Notes["tables"], l.Policy.Notes["for"], l.Policy.Notes["graft"] = tables, st.Learn.For, st.env.Version
+		l.Policy.Tables = learned
 		if err := l.Policy.Write(st.env.Files, st.stored.Path(runs.SeedFile(l.Seed))); err != nil {
 			return nil, err
 		}
@@ -167,6 +171,7 @@ func (st *structural) write(all []learning.Result) (*decider.Structural, error) 
 	if err != nil {
 		return nil, err
 	}
+	vote.Tables = learned
 	vote.Notes = map[string]string{"seeds": strings.Join(seeds, ", "), "steps": fmt.Sprint(steps), "tables": tables,
 		"for": st.Learn.For, "graft": st.env.Version}
 	return vote, vote.Write(st.env.Files, st.stored.Path(runs.VoteFile))
