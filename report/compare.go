@@ -291,8 +291,7 @@ func (q *comparedQuantity) test() {
 }
 
 // chance returns the p-value of a difference between two columns: of a paired t-test if at least three values are
-// paired by seed, otherwise of a permutation test. Without a spread of the differences, a sign-flip test replaces the
-// t-test.
+// paired by seed, otherwise of a permutation test.
 func (q *comparedQuantity) chance(a, b *comparedValue) float64 {
 	n, others := len(a.values), b.bySeedsOf(a)
 	if !q.paired || n < stat.FewestSeeds || len(a.seeds) != n || len(b.seeds) != n || others == nil {
@@ -301,9 +300,6 @@ func (q *comparedQuantity) chance(a, b *comparedValue) float64 {
 	differences := make([]float64, n)
 	for k, v := range a.values {
 		differences[k] = others[k] - v
-	}
-	if stat.Deviation(differences) <= rounding*math.Abs(stat.Mean(differences)) {
-		return stat.SignFlip(differences, 1)
 	}
 	return stat.TPValue(differences)
 }

@@ -2,6 +2,7 @@ package contrast
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"graft/internal/stat"
@@ -68,7 +69,7 @@ type SettingDifference struct {
 	Estimate
 	ArmMean     float64 `json:"arm_mean"`     // mean of the arm over the paired seeds, in the report's unit
 	AgainstMean float64 `json:"against_mean"` // mean of the other arm over the same seeds
-	// p-value of the paired t-test; of the sign-flip test if all differences are equal; null for fewer than three seeds
+	// p-value of the paired t-test; 1 if all differences are zero; null for fewer than three seeds
 	P    *float64 `json:"p"`
 	Holm *float64 `json:"p_holm"` // p-value after Holm's correction over the settings of the contrast
 }
@@ -165,8 +166,8 @@ func pairedP(values []float64) *float64 {
 		return nil
 	}
 	p := stat.TPValue(values)
-	if equal(values) { // the t-test needs a spread
-		p = stat.SignFlip(values, flipSeed)
+	if math.IsNaN(p) { // all differences are zero
+		p = 1
 	}
 	return &p
 }

@@ -322,21 +322,38 @@ func TestLeaveOutNoticesATableUnderTwoNames(t *testing.T) {
 	again.Table = &table
 	_, err := CompareLeftOut(context.Background(), append(trees, &again), twoSeeds(ByScenario))
 	require.ErrorContains(t, err, "tables tree 0 and copy of tree 0 have the same records; remove one of them")
+
+	records := slices.Clone(trees[0].Records) // in another order, with a further seed and without times of steps
+	slices.Reverse(records)
+	records[0].Seeds, records[0].Accuracy = []int64{1, 9}, []float64{records[0].Accuracy[0], 0.5}
+	longer, err := tables.New(trees[0].Scenario, records)
+	require.NoError(t, err)
+	longer.Name = "longer"
+	other, err := simulation.NewTree(longer, simulation.TreeOptions{})
+	require.NoError(t, err)
+	_, err = CompareLeftOut(context.Background(), append(trees, other), twoSeeds(ByScenario))
+	require.ErrorContains(t, err, "tables tree 0 and longer have the same records; remove one of them")
 }
 
 // Two tables with the same sign exclude zero from the bootstrap interval in half of all cases, so a test decides too.
 func TestDifferencesOverFewTables(t *testing.T) {
 	for name, c := range map[string]struct {
 		values []float64
+		noise  float64
 		want   bool
 	}{
-		"two tables":            {[]float64{2, 3}, false},
-		"two equal tables":      {[]float64{2, 2}, false},
-		"three clear tables":    {[]float64{14, 16, 12}, true},
-		"three unclear tables":  {[]float64{1, 9, 4}, false},
-		"six tables, same sign": {[]float64{1, 9, 4, 2, 3, 1}, true},
+		"two tables":              {[]float64{2, 3}, 0, false},
+		"two equal tables":        {[]float64{2, 2}, 0, true},
+		"two nearly equal tables": {[]float64{2, 2.001}, 0, true},
+		"two equal, noise":        {[]float64{2, 2}, 0.5, false},
+		"two nearly equal, noise": {[]float64{2, 2.001}, 0.5, false},
+		"four equal, noise":       {[]float64{2, 2, 2, 2}, 0.5, true},
+		"no difference":           {[]float64{0, 0}, 0, false},
+		"three clear tables":      {[]float64{14, 16, 12}, 0.5, true},
+		"three unclear tables":    {[]float64{1, 9, 4}, 0.5, false},
+		"six tables, same sign":   {[]float64{1, 9, 4, 2, 3, 1}, 0.5, true},
 	} {
-		require.Equal(t, c.want, confirmed(c.values, stat.SignFlip(c.values, 1)), name)
+		require.Equal(t, c.want, confirmed(c.values, stat.SignFlip(c.values, 1), c.noise), name)
 	}
 	trees := []*simulation.Tree{noisy(t, "a", 60, 64, 63, 30), noisy(t, "b", 60, 65, 63.5, 39)}
 	c, err := Compare(trees, []Candidate{candidate("best", Oracle()),

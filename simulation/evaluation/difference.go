@@ -16,8 +16,8 @@ type Difference struct {
 	Noise float64 `json:"noise_points"`
 	// Inside reports whether the difference is not significant: its interval over tables contains zero, a test over
 	// several tables has a p-value above 0.05, or noise alone causes a difference of this size in more than 1 of 20
-	// cases. The test is a paired t-test for fewer than six tables, otherwise the sign-flip test. Equal differences
-	// have no t-test, so over two to five tables they are not significant.
+	// cases. The test is a paired t-test for fewer than six tables, whose standard error is at least the noise;
+	// otherwise it is the sign-flip test.
 	Inside bool `json:"inside_noise"`
 	// Chance is the p-value of a sign-flip test of the differences per table, not corrected for multiple comparisons.
 	Chance float64 `json:"p"`
@@ -29,13 +29,13 @@ type Difference struct {
 const (
 	significance = 0.05
 	fewestFlips  = 6
-	equalSpread  = 1e-9 // deviation of equal differences, relative to their mean
 )
 
-// confirmed reports whether a test over several tables finds a difference; flips is the p-value of the sign-flip test.
-func confirmed(values []float64, flips float64) bool {
-	if len(values) < fewestFlips && stat.Deviation(values) > equalSpread*math.Abs(stat.Mean(values)) {
-		return stat.TPValue(values) <= significance
+// confirmed reports whether a test over several tables finds a difference. The argument flips is the p-value of the
+// sign-flip test; noise is the standard deviation of the mean by the noise of the tables, zero if unknown.
+func confirmed(values []float64, flips, noise float64) bool {
+	if len(values) < fewestFlips {
+		return stat.TPValueAbove(values, noise) <= significance
 	}
 	return flips <= significance
 }
@@ -76,7 +76,7 @@ func (c *comparer) difference(name, against string) *Difference {
 	}
 	over := stat.MeanInterval(values, 1)
 	d.OverTables = &over
-	d.Inside = d.Inside || over.Low <= 0 && 0 <= over.High || !confirmed(values, d.Chance)
+	d.Inside = d.Inside || over.Low <= 0 && 0 <= over.High || !confirmed(values, d.Chance, d.Noise)
 	return d
 }
 
