@@ -42,6 +42,7 @@ func comparisonOf(r *runs.EvaluationReport) *evaluation.Comparison {
 // writeVerdicts adds the results of all choosers in a table.
 func writeVerdicts(d *document.Document, t runs.EvaluatedTable, standings []evaluation.Standing) {
 	d.Show(verdictTable(t.TableScores, standings))
+	d.Say(append(missingRemarks(t.TableScores), outsideRemarks(t.TableScores)...)...)
 	d.Say(chanceText(t.NoiseEstimate))
 }
 

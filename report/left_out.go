@@ -174,6 +174,7 @@ func writeLeftOut(r *runs.LeaveOutReport, d *document.Document, suffix string) {
 	d.Break()
 	d.Show(groupTable(*r))
 	writeStandings(d, r.Comparison, suffix)
+	d.Say(append(missingRemarks(r.Comparison.Tables...), outsideRemarks(r.Comparison.Tables...)...)...)
 	if len(r.Contrasts) > 0 {
 		writeContrasts(d, r.Comparison)
 	}

@@ -56,6 +56,62 @@ func standingRemarks(all []evaluation.Standing, against string) (lines []string)
 	return append(lines, decisionRemark(all)...)
 }
 
+// missingRemarks give the reasons why baselines could not choose in some tables.
+func missingRemarks(all ...evaluation.TableScores) (lines []string) {
+	names, in := map[string][]string{}, map[string][]string{} // by reason
+	var reasons []string
+	for _, t := range all {
+		for _, m := range t.Missing {
+			if names[m.Why] == nil {
+				reasons = append(reasons, m.Why)
+			}
+			if !slices.Contains(names[m.Why], m.Policy) {
+				names[m.Why] = append(names[m.Why], m.Policy)
+			}
+			if !slices.Contains(in[m.Why], t.Scenario) {
+				in[m.Why] = append(in[m.Why], t.Scenario)
+			}
+		}
+	}
+	for _, why := range reasons {
+		where := in[why][0]
+		if more := len(in[why]) - 1; more > 0 {
+			where += " and " + words.Plural(more, "other table")
+		}
+		lines = append(lines, document.Printable(fmt.Sprintf("%s: no result for %s, because %s", where,
+			strings.Join(names[why], ", "), why)))
+	}
+	return lines
+}
+
+// outsideRemarks name the policies that decide outside of the range of their training tables.
+func outsideRemarks(all ...evaluation.TableScores) (lines []string) {
+	sums, counts := map[string]*evaluation.OutsideDecisions{}, map[string]int{} // by policy
+	var names []string
+	for _, t := range all {
+		for _, o := range t.Outside {
+			sum := sums[o.Policy]
+			if sum == nil {
+				sum = &evaluation.OutsideDecisions{}
+				sums[o.Policy], names = sum, append(names, o.Policy)
+			}
+			sum.Decisions, sum.Of, sum.Inputs = sum.Decisions+o.Decisions, sum.Of+o.Of, append(sum.Inputs, o.Inputs...)
+			counts[o.Policy]++
+		}
+	}
+	for _, name := range names {
+		sum, where := sums[name], ""
+		if len(all) > 1 {
+			where = fmt.Sprintf(" in %d of %d tables", counts[name], len(all))
+		}
+		slices.Sort(sum.Inputs)
+		lines = append(lines, fmt.Sprintf("%s: the policy was not trained on such values of %s, in %d of %s%s; in a "+
+			"job, adapt.fallback decides there", document.Printable(name),
+			strings.Join(slices.Compact(sum.Inputs), ", "), sum.Decisions, words.Plural(sum.Of, "decision"), where))
+	}
+	return lines
+}
+
 // noiseDecides names the differences that have a mark although their interval excludes zero.
 func noiseDecides(all []evaluation.Standing) []string {
 	var parts []string

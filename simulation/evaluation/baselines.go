@@ -2,7 +2,6 @@ package evaluation
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"graft/decider"
@@ -134,110 +133,6 @@ func leftAlone(t *simulation.Tree, n simulation.Node, next int, values []float64
 	return values[next]
 }
 
-// BestFixed returns the policy that takes, on every tree, the sequence with the smallest mean regret over the given
-// trees. Sequences of different trees are the same if their actions have the same [simulation.Tree.Role]. If smoothed
-// is true, regrets are computed from accuracies smoothed by a model instead of from single runs. The policy takes the
-// action "none" if a tree does not offer an action of the sequence, and at decisions after the sequence. If several
-// sequences have the smallest regret, their results are averaged.
-func BestFixed(name string, trees []*simulation.Tree, smoothed bool) (Policy, error) {
-	var sequences [][]string
-	known := map[string]bool{}
-	for _, t := range trees {
-		for _, r := range t.Records {
-			sequence := rolesOf(t, withoutRest(r.Sequence))
-			if key := tables.Tuple(sequence); !known[key] {
-				known[key], sequences = true, append(sequences, sequence)
-			}
-		}
-	}
-	return bestOf(name, trees, sequences, smoothed)
-}
-
-// rolesOf returns the roles of actions, under which tables of networks of other sizes offer them.
-func rolesOf(t *simulation.Tree, actions []string) []string {
-	roles := make([]string, len(actions))
-	for k, action := range actions {
-		roles[k] = t.Role(action)
-	}
-	return roles
-}
-
-// withoutRest drops trailing decisions with the action none, which is the default anyway.
-func withoutRest(sequence []string) []string {
-	for len(sequence) > 0 && sequence[len(sequence)-1] == tables.None {
-		sequence = sequence[:len(sequence)-1]
-	}
-	return sequence
-}
-
-// BestAction returns the policy that takes one action at every decision that offers it: the action with the smallest
-// mean regret over the given trees. Actions are compared by role.
-func BestAction(name string, trees []*simulation.Tree) (Policy, error) {
-	var sequences [][]string
-	most := 0
-	for _, t := range trees {
-		most = max(most, t.Decisions)
-	}
-	for _, action := range append(offered(trees), tables.None) {
-		sequences = append(sequences, slices.Repeat([]string{action}, most))
-	}
-	return bestOf(name, trees, sequences, false)
-}
-
-// offered returns the roles of the actions of trees, except none.
-func offered(trees []*simulation.Tree) (actions []string) {
-	for _, t := range trees {
-		for _, action := range rolesOf(t, t.Nodes[0].Actions()) {
-			if action != tables.None && !slices.Contains(actions, action) {
-				actions = append(actions, action)
-			}
-		}
-	}
-	return actions
-}
-
-// bestOf is the policy of the sequence with the least mean regret over some trees, or the mean of several such
-// sequences.
-func bestOf(name string, trees []*simulation.Tree, sequences [][]string, smoothed bool) (Policy, error) {
-	sums := make([]float64, len(sequences))
-	for _, t := range trees {
-		values := simulation.MeanAccuracies(t.Table)
-		if smoothed {
-			values = simulation.Smoothed(t.Table)
-		}
-		for k, sequence := range sequences {
-			sums[k] += values[along(t, sequence)] - slices.Max(values)
-		}
-	}
-	if len(sums) == 0 {
-		return nil, fmt.Errorf("%s: %w", name, noSequence("the tables have no sequence in common"))
-	}
-	best := largest(sums)
-	return named{name: name, ties: len(best), choose: func(t *simulation.Tree) ([]float64, error) {
-		var records []int
-		for _, k := range best {
-			records = append(records, along(t, sequences[k]))
-		}
-		return evenly(len(t.Records), records), nil
-	}}, nil
-}
-
-// along returns the record at the end of a sequence of roles, with the action none in place of roles that a tree does
-// not offer.
-func along(t *simulation.Tree, sequence []string) int {
-	at := -1
-	return t.Follow(func(node int) int {
-		at++
-		actions := rolesOf(t, t.Nodes[node].Actions())
-		if at < len(sequence) {
-			if k := slices.Index(actions, sequence[at]); k >= 0 {
-				return k
-			}
-		}
-		return max(0, slices.Index(actions, tables.None))
-	})
-}
-
 // OneEpoch returns the policy that takes, at each decision, the action with the highest accuracy at the first
 // evaluation after it. It reads the accuracies from the table and is not charged the time of trying the actions, so it
 // is an upper bound for rules that look one epoch ahead. It breaks ties at random.
@@ -274,6 +169,9 @@ func Plateau(trees []*simulation.Tree) (Policy, error) {
 		for _, bound := range bounds {
 			p := plateau(action, bound)
 			value, err := valueOf(p, trees)
+			if errors.As(err, new(noSequence)) { // a tree does not offer the action none
+				continue
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -281,7 +179,7 @@ func Plateau(trees []*simulation.Tree) (Policy, error) {
 		}
 	}
 	if len(rules) == 0 {
-		return nil, noSequence("no action is possible at every decision")
+		return nil, noSequence("no rule is possible in all tables")
 	}
 	best := largest(values)
 	return named{name: namePlateau, ties: len(best), choose: func(t *simulation.Tree) ([]float64, error) {
@@ -352,10 +250,14 @@ func Gradient() Policy {
 		if !hasGains([]*simulation.Tree{t}) {
 			return nil, noSequence("the table has no gains of actions (simulate.gains)")
 		}
-		return only(t, t.Follow(func(node int) int {
+		record, err := followOrRest(t, func(node int) int {
 			n := t.Nodes[node]
-			return max(0, slices.Index(n.Actions(), n.Steepest().String()))
-		})), nil
+			return slices.Index(n.Actions(), n.Steepest().String())
+		})
+		if err != nil {
+			return nil, err
+		}
+		return only(t, record), nil
 	}}
 }
 
@@ -371,14 +273,17 @@ const plateauBounds = 10
 
 func plateau(action string, bound float64) Policy {
 	return named{name: namePlateau, choose: func(t *simulation.Tree) ([]float64, error) {
-		return only(t, t.Follow(func(node int) int {
+		record, err := followOrRest(t, func(node int) int {
 			n := t.Nodes[node]
-			actions := rolesOf(t, n.Actions())
-			if k := slices.Index(actions, action); k >= 0 && n.Curve != (decider.Curve{}) && n.Curve.Fall <= bound {
-				return k
+			if n.Curve == (decider.Curve{}) || n.Curve.Fall > bound {
+				return -1
 			}
-			return max(0, slices.Index(actions, tables.None))
-		})), nil
+			return slices.Index(rolesOf(t, n.Actions()), action)
+		})
+		if err != nil {
+			return nil, err
+		}
+		return only(t, record), nil
 	}}
 }
 
@@ -415,26 +320,42 @@ func Baselines(learn []*simulation.Tree) ([]Policy, error) {
 		baselines = append(baselines, Constant(nameAlways+action, action))
 	}
 	baselines = append(baselines, OneStep())
-	choose := []func() (Policy, error){
-		func() (Policy, error) { return BestFixed(nameFixed, learn, false) },
-		func() (Policy, error) { return BestFixed(nameSmoothed, learn, true) },
+	choose := []fitted{
+		{nameFixed, func() (Policy, error) { return BestFixed(nameFixed, learn, false) }},
+		{nameSmoothed, func() (Policy, error) { return BestFixed(nameSmoothed, learn, true) }},
 	}
 	if fallBounds(learn) != nil { // tables of graft's own, with actions of their own
 		baselines = append(baselines, OneEpoch())
 		if hasGains(learn) {
 			baselines = append(baselines, Gradient())
 		}
-		choose = append(choose, func() (Policy, error) { return BestAction(nameAction, learn) },
-			func() (Policy, error) { return Plateau(learn) }, func() (Policy, error) { return Linear(learn) })
+		choose = append(choose, fitted{nameAction, func() (Policy, error) { return BestAction(nameAction, learn) }},
+			fitted{namePlateau, func() (Policy, error) { return Plateau(learn) }},
+			fitted{nameLinear, func() (Policy, error) { return Linear(learn) }})
 	}
-	for _, choose := range choose {
-		p, err := choose()
+	for _, one := range choose {
+		p, err := one.policy()
 		if err != nil {
 			return nil, err
 		}
 		baselines = append(baselines, p)
 	}
 	return append(baselines, Oracle()), nil
+}
+
+// fitted is a baseline that is fitted to tables.
+type fitted struct {
+	name string
+	fit  func() (Policy, error)
+}
+
+// policy fits the baseline. If the tables do not allow it, the policy cannot choose on any table, for this reason.
+func (f fitted) policy() (Policy, error) {
+	p, err := f.fit()
+	if why := noSequence(""); errors.As(err, &why) {
+		return named{name: f.name, choose: func(*simulation.Tree) ([]float64, error) { return nil, why }}, nil
+	}
+	return p, err
 }
 
 // repeatable returns the actions of trees that can be taken every time, except none.

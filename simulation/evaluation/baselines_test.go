@@ -199,3 +199,70 @@ func TestTheRestOfASequenceIsNoTie(t *testing.T) {
 	require.Equal(t, []string{"a"}, withoutRest([]string{"a", tables.None, tables.None}))
 	require.Empty(t, withoutRest([]string{tables.None}))
 }
+
+// withoutNone returns a tree of two decisions that offer the given actions, but not none.
+func withoutNone(t *testing.T, actions []string, accuracies ...float64) *simulation.Tree {
+	s := tables.Scenario{Name: "all grow", Network: "ConvSmall", Budget: 10, Decisions: 2, Actions: actions}
+	var records []tables.Record
+	for k, a := range accuracies {
+		sequence := []string{actions[k/len(actions)], actions[k%len(actions)]}
+		records = append(records, tables.Record{Sequence: sequence, Left: []float64{9, 5},
+			Accuracy: []float64{a}, Seeds: []int64{1}, Loss: []float64{2, 1}, Fall: []float64{0.5, 0.1},
+			Gap: []float64{0, 0.1}, After: []float64{0, 0}})
+	}
+	table, err := tables.New(s, records)
+	require.NoError(t, err)
+	tree, err := simulation.NewTree(table, simulation.TreeOptions{Surgery: net2net.Options{}})
+	require.NoError(t, err)
+	return tree
+}
+
+// A baseline that needs the action none has no result in a table without this action; it takes no other action.
+func TestBaselinesNeedTheActionNone(t *testing.T) {
+	flat := []float64{0, 0, 0, 0, 0, 0}
+	usual := curved(t, "usual", "deepen:0", [2]float64{0.5, 0.1}, []float64{0.5, 0.7, 0.8, 0.4}, flat)
+	bare := withoutNone(t, []string{"deepen:0", "deepen:2"}, 0.5, 0.7, 0.8, 0.4)
+	for k := range bare.Nodes {
+		bare.Nodes[k].Gains = []float64{0, 0} // no action has a gain
+	}
+	fixed, err := BestFixed("best fixed", []*simulation.Tree{usual}, false)
+	require.NoError(t, err)
+	action, err := BestAction("best fixed action", []*simulation.Tree{usual})
+	require.NoError(t, err)
+	rule, err := Plateau([]*simulation.Tree{usual})
+	require.NoError(t, err)
+	never := curved(t, "never", "deepen:0", [2]float64{0.5, 0.1}, []float64{0.1, 0.2, 0.3, 0.9}, flat)
+	nothing, err := BestAction("best fixed action", []*simulation.Tree{never})
+	require.NoError(t, err)
+	for name, p := range map[string]Policy{"sequence": fixed, "plateau": rule, "gradient": Gradient(),
+		"action none": nothing} {
+		_, err := p.Distribution(bare)
+		require.ErrorAs(t, err, new(noSequence), name)
+		require.ErrorContains(t, err, "does not offer the action none", name)
+	}
+	require.Equal(t, []string{"deepen:0", "deepen:0"}, sequenceOf(t, action, nil, bare), "every decision offers it")
+
+	fixed, err = BestFixed("best fixed", []*simulation.Tree{usual, bare}, false)
+	require.Equal(t, []string{"none", "deepen:0"}, sequenceOf(t, fixed, err, usual), "in place of deepen:2")
+	require.Equal(t, []string{"deepen:2", "deepen:0"}, sequenceOf(t, fixed, err, bare))
+	fixed, err = BestFixed("best fixed", []*simulation.Tree{bare}, false)
+	require.Equal(t, []string{"deepen:2", "deepen:0"}, sequenceOf(t, fixed, err, bare), "needs no action none")
+}
+
+// Baselines that cannot choose in a table are named with the reason, also if they cannot be fitted.
+func TestMissingBaselinesHaveAReason(t *testing.T) {
+	bare := withoutNone(t, []string{"deepen:0", "deepen:2"}, 0.5, 0.7, 0.8, 0.4)
+	other := withoutNone(t, []string{"deepen:1"}, 0.5)
+	candidates, err := BaselineCandidates([]*simulation.Tree{other, bare}, SeenThese)
+	require.NoError(t, err)
+	c, err := Compare([]*simulation.Tree{other, bare}, candidates, "optimum")
+	require.NoError(t, err)
+	var names []string
+	for _, m := range c.Tables[1].Missing {
+		require.NotEmpty(t, m.Why, m.Policy)
+		names = append(names, m.Policy)
+	}
+	require.Contains(t, names, "never")
+	require.Contains(t, names, "best fixed")
+	require.Zero(t, c.Standing("best fixed").Tables, "no sequence exists in both tables")
+}

@@ -68,6 +68,10 @@ type TableScores struct {
 	// Scores holds the mean score of each candidate over its seeds. A baseline whose sequence is not in the table is
 	// left out.
 	Scores []Score `json:"verdicts"`
+	// baselines that are left out, because their sequence is not in the table
+	Missing []MissingScore `json:"missing,omitempty"`
+	// policies with decisions outside of the range of their training tables
+	Outside []OutsideDecisions `json:"outside,omitempty"`
 	// number of equally good choices whose results a baseline averages, by the baseline's name; baselines with a single
 	// best choice are left out
 	Ties map[string]int `json:"ties,omitempty"`
@@ -78,6 +82,12 @@ type TableScores struct {
 	Runs map[string][]float64 `json:"-"`
 }
 
+// MissingScore is a baseline that cannot choose in a table.
+type MissingScore struct {
+	Policy string `json:"chooser"` // name of the baseline
+	Why    string `json:"why"`     // reason
+}
+
 // Standing is the result of a candidate over all tables. Regrets are in points (hundredths of accuracy).
 type Standing struct {
 	Policy string `json:"chooser"` // name of the candidate
@@ -86,7 +96,7 @@ type Standing struct {
 	Seen   string  `json:"has_seen"`
 	Seeds  int     `json:"seeds"`         // number of seeds in the mean; all seeds of a vote count as one
 	Tables int     `json:"tables"`        // number of tables in which the candidate could choose
-	Regret float64 `json:"regret_points"` // mean regret over tables, in points
+	Regret float64 `json:"regret_points"` // mean regret over tables, in points; zero without tables
 	// mean regret computed from smoothed accuracies instead of single runs, in points
 	Smoothed float64 `json:"smoothed_regret_points"`
 	// OverTables is the 95% interval of the regret by a bootstrap over the tables; null for fewer than two tables.
@@ -141,6 +151,7 @@ type scored struct {
 	mean   Score
 	shares []float64      // probabilities of the records, mean over its policies
 	steps  *DecisionShare // decisions of its policies; nil if one chooses whole sequences
+	outer  OutsideDecisions
 }
 
 // add evaluates candidates on a tree.
@@ -155,7 +166,8 @@ func (c *comparer) add(t *simulation.Tree, group string, candidates []Candidate)
 			c.candidates = append(c.candidates, e)
 		}
 		m, err := j.score(e)
-		if errors.As(err, new(noSequence)) {
+		if why := noSequence(""); errors.As(err, &why) {
+			trial.Missing = append(trial.Missing, MissingScore{e.Name, why.Error()})
 			continue
 		}
 		if err != nil {
@@ -167,6 +179,9 @@ func (c *comparer) add(t *simulation.Tree, group string, candidates []Candidate)
 		}
 		trial.Scores = append(trial.Scores, m.mean)
 		trial.Each[e.Name] = m.each
+		if m.outer.Decisions > 0 {
+			trial.Outside = append(trial.Outside, m.outer)
+		}
 		if r := t.Find(m.mean.Sequence...); m.mean.Certain && r != nil && len(r.Accuracy) > 1 {
 			trial.Runs[e.Name] = r.Accuracy
 		}
@@ -176,13 +191,15 @@ func (c *comparer) add(t *simulation.Tree, group string, candidates []Candidate)
 }
 
 func (j *scorer) score(e Candidate) (*scored, error) {
-	m := &scored{shares: make([]float64, len(j.Records)), steps: &DecisionShare{}}
+	m := &scored{shares: make([]float64, len(j.Records)), steps: &DecisionShare{},
+		outer: OutsideDecisions{Policy: e.Name}}
 	for _, policy := range e.Policies {
 		shares, err := policy.Distribution(j.Tree)
 		if err != nil {
 			return nil, err
 		}
 		m.each = append(m.each, j.scoreOf(policy.Name(), shares))
+		m.outer.add(j.Tree, policy, slices.Index(shares, slices.Max(shares)))
 		for k, share := range shares {
 			m.shares[k] += share / float64(len(e.Policies))
 		}

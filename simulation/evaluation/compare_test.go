@@ -335,6 +335,28 @@ func TestLeaveOutNoticesATableUnderTwoNames(t *testing.T) {
 	require.ErrorContains(t, err, "tables tree 0 and longer have the same records; remove one of them")
 }
 
+// A policy whose inputs lie outside of the range of its training tables is named with its decisions there.
+func TestDecisionsOutsideOfTheRange(t *testing.T) {
+	trees := treetest.RandomTrees(t, 4)
+	o := learning.NewTransferOptions()
+	o.Method, o.Trees = learning.Forest, 3
+	learned, err := learning.Learn(context.Background(), trees[:2], nil, o, []uint64{1, 2}, 1)
+	require.NoError(t, err)
+	candidates := append(SeedCandidates("mine", nil, learned, ""), candidate("best", Oracle()))
+	for k := range trees[3].Nodes {
+		if n := &trees[3].Nodes[k]; len(n.Prefix) == 1 {
+			n.Left = 3 * n.Budget
+		}
+	}
+	c, err := Compare(trees[2:], candidates, "best")
+	require.NoError(t, err)
+	require.Empty(t, c.Tables[0].Outside)
+	require.Len(t, c.Tables[1].Outside, 1)
+	got := c.Tables[1].Outside[0]
+	require.Equal(t, []any{"mine, each seed", 2, 4}, []any{got.Policy, got.Decisions, got.Of})
+	require.Contains(t, got.Inputs, "left")
+}
+
 // Two tables with the same sign exclude zero from the bootstrap interval in half of all cases, so a test decides too.
 func TestDifferencesOverFewTables(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -11,7 +11,7 @@ import (
 
 // A choice counts by the best sequence after it, also at decisions that are not reached.
 func TestDecisionsWithinNoiseOfTheBest(t *testing.T) {
-	first := follower{"first", func(*simulation.Tree) (func(int) ([]float64, error), error) {
+	first := follower{name: "first", weigh: func(*simulation.Tree) (func(int) ([]float64, error), error) {
 		return func(int) ([]float64, error) { return []float64{0.6, 0.4}, nil }, nil
 	}}
 	apart := treetest.FromAccuracies(t, "apart", []float64{60}, []float64{64}, []float64{61}, []float64{50})

@@ -43,6 +43,9 @@ type follower struct {
 	name string
 	// weigh returns the function that scores the choices of a tree's nodes.
 	weigh func(t *simulation.Tree) (func(node int) ([]float64, error), error)
+	// outside returns the names of the inputs that lie outside of the range in the training tables; nil for a policy
+	// without a range
+	outside func(s decider.Situation) []string
 }
 
 // Name returns the policy's name.
@@ -98,7 +101,8 @@ func Steps(t *simulation.Tree, c Policy) ([]Step, error) {
 
 // Structural returns the policy that takes the most likely action of a structural policy at each decision.
 func Structural(name string, p *decider.Structural) Policy {
-	return follower{name, func(t *simulation.Tree) (func(int) ([]float64, error), error) {
+	return follower{name: name, outside: p.Outside, weigh: func(t *simulation.Tree) (func(int) ([]float64, error),
+		error) {
 		if err := judges(p, t); err != nil {
 			return nil, err
 		}
@@ -124,7 +128,7 @@ func kindList(kinds []net2net.Kind) string {
 
 // Stepwise returns the policy that takes the most likely action of a step policy at each decision.
 func Stepwise(ctx context.Context, name string, w StepPolicy) Policy {
-	return follower{name, func(t *simulation.Tree) (func(int) ([]float64, error), error) {
+	return follower{name: name, weigh: func(t *simulation.Tree) (func(int) ([]float64, error), error) {
 		return func(node int) ([]float64, error) { return weigh(ctx, t, node, w) }, nil
 	}}
 }
