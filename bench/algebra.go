@@ -1,24 +1,19 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"text/tabwriter"
-	"time"
 
 	"graft/torch"
-	"graft/trainer"
-	"graft/trainer/clock"
 )
 
-// algebraNetworks are networks with many linear layers.
-var algebraNetworks = []string{"MLP", "FeedForwardNet2", "CharGPT", "SmallLLaMA", "ViTTiny32", "Mixer32", "ConvNet2"}
+// algebraSteps are steps of networks with many linear layers.
+var algebraSteps = []step{{network: "MLP"}, {network: "FeedForwardNet2"}, {network: "CharGPT"}, {network: "SmallLLaMA"},
+	{network: "ViTTiny32"}, {network: "Mixer32"}, {network: "ConvNet2"}}
 
 // studyAlgebra compares training steps with two builds of Debian's OpenBLAS: the one that uses LibTorch's threads, and
 // the one with threads of its own, which computes on one thread.
@@ -31,28 +26,9 @@ func (b *bench) studyAlgebra(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	all, err := b.startOurs(variant{name: "OpenBLAS with OpenMP"}, runtime.Threads)
-	if err != nil {
-		return err
-	}
-	defer all.stop()
-	one, err := b.startOurs(own, runtime.Threads)
-	if err != nil {
-		return err
-	}
-	defer one.stop()
 	fmt.Fprintf(out, "\nsteps with linear algebra on one thread, over steps with linear algebra on %d\n",
 		runtime.Threads)
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "network\tratio\tquartiles\tone thread [ms]\tall threads [ms]")
-	for _, name := range algebraNetworks {
-		var m measured
-		if err := m.pairs(alike(all, one, command{Cmd: "step", Network: name}), b.rounds); err != nil {
-			return err
-		}
-		fmt.Fprintf(table, "%s\t%s\t%.2f\t%.2f\n", name, m.ratio(), 1e3*median(m.twin), 1e3*median(m.ours))
-	}
-	return table.Flush()
+	return b.compareSteps(out, variant{name: "all threads"}, own, runtime.Threads, algebraSteps)
 }
 
 // ownThreads is the variant with the OpenBLAS that has threads of its own.
@@ -70,29 +46,6 @@ func ownThreads() (v variant, err error) {
 	for _, name := range []string{"libopenblas.so.0", "libblas.so.3", "liblapack.so.3"} {
 		libraries = append(libraries, filepath.Join(folders[0], name))
 	}
-	return variant{name: "OpenBLAS with threads of its own",
+	return variant{name: "one thread",
 		env: []string{"LD_PRELOAD=" + strings.Join(libraries, " ")}}, nil
 }
-
-// step measures a training step of a network whose steps are predicted elsewhere.
-func (k *worker) step(name string) (a answer, err error) {
-	all := predictedNetworks()
-	at := slices.IndexFunc(all, func(p predictedNetwork) bool { return p.name == name })
-	if at < 0 {
-		return a, fmt.Errorf("unknown network %q", name)
-	}
-	n, err := all[at].network()
-	if err != nil {
-		return a, err
-	}
-	m, err := trainer.Measure(context.Background(), []clock.Subject{{Name: name, Network: n}},
-		trainer.MeasureOptions{Batches: []int{all[at].rows}, Rounds: 1, Burst: stepBurst, Now: time.Now})
-	if err != nil {
-		return a, err
-	}
-	a.Seconds = m.Networks[0].StepSeconds
-	return a, nil
-}
-
-// stepBurst is the time of the steps and evaluations of a measurement.
-const stepBurst = 200 * time.Millisecond

@@ -27,6 +27,8 @@ func measurements() []measurement {
 			run: (*bench).trainingSteps},
 		{name: "algebra", about: "training steps with linear algebra on one thread, and on several", rounds: 15,
 			run: func(b *bench) error { return b.studyAlgebra(os.Stdout) }},
+		{name: "blocks", about: "training steps that keep large blocks of memory, and that map them", rounds: 15,
+			run: func(b *bench) error { return b.studyBlocks(os.Stdout) }},
 		{name: "job", about: "epochs with data and evaluation; the twin uses a DataLoader", beside: true, all: true,
 			run: (*bench).job},
 		{name: "epoch", about: "epochs with images on the device, on both sides", beside: true,

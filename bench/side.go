@@ -16,6 +16,7 @@ type command struct {
 	Steps      int    `json:"steps,omitempty"`
 	Iterations int    `json:"iterations,omitempty"`
 	Network    string `json:"network,omitempty"`
+	Batch      int    `json:"batch,omitempty"`
 	Action     string `json:"action,omitempty"`
 	How        string `json:"how,omitempty"` // method of surgery, or decoder of a stream
 }

@@ -111,7 +111,7 @@ func (k *worker) answer(c command) (answer, error) {
 	case "train":
 		return timed(func() ([]float64, error) { return k.train(c.Steps) })
 	case "step":
-		return k.step(c.Network)
+		return k.step(c.Network, c.Batch)
 	case "ops":
 		return timed(func() ([]float64, error) { return k.operators(c.Iterations) })
 	case "epoch":

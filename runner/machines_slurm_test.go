@@ -124,7 +124,8 @@ func TestElasticAllocationOfSlurm(t *testing.T) {
 		j.await(`"processes":2`, 1)
 		self, err := os.Executable()
 		require.NoError(t, err)
-		c := exec.Command("srun", "--nodes=1", "--ntasks=1", self, "follow", "--join", "127.0.0.1:7071", "--wait", "10s")
+		c := exec.Command("srun", "--nodes=1", "--ntasks=1", self, "follow", "--join", "127.0.0.1:7071",
+			"--wait", "10s")
 		c.Dir, c.Env = folder, append(os.Environ(), programVariable+"=1", "GRAFT_TOKEN=0123456789abcdef")
 		require.NoError(t, c.Start())
 		t.Cleanup(func() { require.NoError(t, c.Wait(), "it ends when the leader has left") })

@@ -1,6 +1,7 @@
 // One translation unit for all that includes LibTorch: its headers cost more
 // than our code does.
 #include "augment.cc"
+#include "blocks.cc"
 #include "calls.cc"
 #include "fast_operators.cc"
 #include "fused.cc"
