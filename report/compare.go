@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -58,8 +57,9 @@ type comparedQuantity struct {
 type comparedValue struct {
 	summary
 	// Chance is the p-value for a difference from the first column: of a paired t-test for cluster simulations with
-	// equal seeds, otherwise of a permutation test. It is null in the first column, for quantities without a
-	// preferred direction, and if simulations of a cluster are fewer than three or equal for all seeds.
+	// equal seeds (of a sign-flip test if all differences are equal), otherwise of a permutation test. It is null in
+	// the first column, for quantities without a preferred direction, and if simulations of a cluster are fewer than
+	// three or equal for all seeds.
 	Chance *float64 `json:"chance"`
 	// Inside reports whether the difference from the first column is not significant, or was not tested.
 	Inside bool `json:"inside_noise"`
@@ -274,7 +274,7 @@ func (q *comparedQuantity) test() {
 	for _, cell := range q.Cells[1:] {
 		if cell != nil {
 			cell.same = constant(append(slices.Clone(first.values), cell.values...)) ||
-				q.paired && slices.EqualFunc(first.values, cell.bySeedsOf(first), nearlyEqual)
+				q.paired && slices.EqualFunc(first.values, cell.bySeedsOf(first), stat.NearlyEqual)
 			chance := q.chance(first, cell)
 			if cell.same {
 				chance = 1
@@ -290,8 +290,8 @@ func (q *comparedQuantity) test() {
 	}
 }
 
-// chance returns the p-value of a difference between two columns: of a paired t-test if at least three values are
-// paired by seed, otherwise of a permutation test.
+// chance returns the p-value of a difference between two columns: of [stat.PairedP] if at least three values are paired
+// by seed, otherwise of a permutation test.
 func (q *comparedQuantity) chance(a, b *comparedValue) float64 {
 	n, others := len(a.values), b.bySeedsOf(a)
 	if !q.paired || n < stat.FewestSeeds || len(a.seeds) != n || len(b.seeds) != n || others == nil {
@@ -299,9 +299,9 @@ func (q *comparedQuantity) chance(a, b *comparedValue) float64 {
 	}
 	differences := make([]float64, n)
 	for k, v := range a.values {
-		differences[k] = others[k] - v
+		differences[k] = stat.Difference(others[k], v)
 	}
-	return stat.TPValue(differences)
+	return stat.PairedP(differences)
 }
 
 // mergeSeeds replaces the values of runs with the same seed, such as repetitions on the wall clock, by their mean: they
@@ -345,12 +345,6 @@ func (v *comparedValue) bySeedsOf(other *comparedValue) (values []float64) {
 	}
 	return values
 }
-
-// nearlyEqual reports whether two values differ only by rounding.
-func nearlyEqual(a, b float64) bool { return math.Abs(a-b) <= rounding*max(math.Abs(a), math.Abs(b)) }
-
-// rounding is the largest relative difference of equal results that were summed in different orders.
-const rounding = 1e-9
 
 func constant(values []float64) bool {
 	return !slices.ContainsFunc(values, func(v float64) bool { return v != values[0] })

@@ -222,8 +222,8 @@ func (c *Contrasts) remarks() (lines []string) {
 		fmt.Sprintf("P is the p-value of a sign-flip test over settings (Fisher 1935), and P (HOLM) is corrected "+
 			"for %s.",
 			words.Plural(len(c.Contrasts), "contrast")),
-		"HIGHER IN and LOWER IN count the settings with a significant difference: a paired t-test over seeds, "+
-			"corrected for the settings of the contrast by Holm, at 5%.",
+		"HIGHER IN and LOWER IN count the settings with a significant difference: a paired t-test over seeds "+
+			"(for equal differences: a sign-flip test), corrected for the settings of the contrast by Holm, at 5%.",
 		"DETECTABLE is the smallest true difference that the interval over settings excludes from zero with 80% "+
 			"probability, if the differences keep their spread (Cohen 1988).")
 	if c.Undecidable() {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"graft/internal/words"
 	"graft/report/document"
@@ -81,14 +82,14 @@ func leftOutSentence(r runs.LeaveOutReport, s evaluation.Standing) string {
 		return fmt.Sprintf("%s: %.2f points %s regret than %s, in one table", document.Printable(s.Policy),
 			math.Abs(d.Mean), more, rivalText(r.Against))
 	}
-	text := fmt.Sprintf("%s: %.2f points %s regret than %s, 95%% interval over tables %s, p %s by a sign-flip test: ",
+	text := fmt.Sprintf("%s: %.2f points %s regret than %s, 95%% interval over tables %s, %s: ",
 		document.Printable(s.Policy), math.Abs(d.Mean), more, rivalText(r.Against), intervalCell(d.OverTables),
-		pText(d.Chance))
+		testText(d))
 	switch {
 	case d.OverTables.Low <= 0 && 0 <= d.OverTables.High:
 		return text + "the interval contains zero, so the difference is not significant"
 	case d.OnlyUntested():
-		return text + "the interval excludes zero, but a test over so few tables does not: the difference is not " +
+		return text + "the interval excludes zero, but the test does not find the difference, so it is not " +
 			"significant"
 	case d.Inside:
 		return text + fmt.Sprintf(
@@ -104,22 +105,32 @@ func leftOutSentence(r runs.LeaveOutReport, s evaluation.Standing) string {
 func writeContrasts(d *document.Document, c *evaluation.Comparison) {
 	t := document.NewTable("policy", "baseline").Numbers("", "", "difference").
 		Numbers(document.UnitShare, "%.0f%%", "relative").Numbers("", "", "p", "p (holm)")
+	var tests []string
 	for _, one := range c.Contrasts {
 		var p *float64
 		ratio := document.Missing()
 		if one.Difference != nil {
 			p = &one.Difference.Chance
+			tests = append(tests, "a "+string(one.Difference.TestName()))
 		}
-		if base := c.Standing(one.Baseline).Regret; one.Difference != nil && base > 0 {
-			ratio = document.Value(c.Standing(one.Policy).Regret/base, document.UnitShare).As("%.0f%%")
+		if base := c.Standing(one.Baseline); one.Difference != nil && base.Regret > 0 {
+			ratio = document.Value(c.Standing(one.Policy).Regret/base.Regret, document.UnitShare).As("%.0f%%")
 		}
 		t.Add(one.Policy, one.Baseline, differenceCell(one.Difference), ratio, pCell(p), pCell(one.Holm))
 	}
 	d.Head("policies against baselines")
 	d.Show(t)
+	if len(tests) == 0 {
+		tests = []string{"a test"}
+	}
 	d.Say("DIFFERENCE is the regret of the policy minus the regret of the baseline, with its interval over tables; ~ " +
-		"as above. RELATIVE is the regret of the policy divided by the regret of the baseline. P is from a sign-flip " +
-		"test over tables; P (HOLM) is corrected for the number of baselines.")
+		"as above. RELATIVE is the regret of the policy divided by the regret of the baseline. P is from " +
+		strings.Join(runs.Unique(tests), " or ") + " over tables; P (HOLM) is corrected for the number of baselines.")
+}
+
+// testText names the test over tables with its p-value.
+func testText(d *evaluation.Difference) string {
+	return fmt.Sprintf("p %s by a %s", pText(d.Chance), d.TestName())
 }
 
 // pText formats a p-value.

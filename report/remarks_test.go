@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/internal/stat"
+	"graft/report/runs"
 	"graft/simulation/evaluation"
 )
 
@@ -29,4 +31,20 @@ func TestRemarksOnTables(t *testing.T) {
 		"in 2 of 3 tables; in a job, adapt.fallback decides there"},
 		outsideRemarks(outside, outside, evaluation.TableScores{}))
 	require.Empty(t, outsideRemarks(evaluation.TableScores{}))
+}
+
+// Reports name the test that decides, with its p-value. Outcomes of earlier versions have the sign-flip test.
+func TestDecidingTestIsNamed(t *testing.T) {
+	s := evaluation.Standing{Policy: "forest", Role: evaluation.RolePolicy, Tables: 2,
+		Difference: &evaluation.Difference{Mean: -2, Inside: true, Chance: 0.25, Test: evaluation.TTest,
+			OverTables: &stat.Interval{Mean: -2, Low: -3, High: -1}}}
+	r := runs.LeaveOutReport{LeaveOutReport: &evaluation.LeaveOutReport{
+		Comparison: &evaluation.Comparison{Against: "never"}}}
+	require.Equal(t, "forest: 2.00 points less regret than never, 95% interval over tables [-3.00, -1.00], p 0.250 by "+
+		"a paired t-test: the interval excludes zero, but the test does not find the difference, so it is not "+
+		"significant", leftOutSentence(r, s))
+	s.Difference.Test = ""
+	require.Equal(t, []string{"These differences have the mark although their interval excludes zero, because the " +
+		"test in brackets does not find them: forest (p 0.250 by a sign-flip test)"},
+		testDecides([]evaluation.Standing{s}))
 }

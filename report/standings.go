@@ -136,15 +136,15 @@ func testDecides(all []evaluation.Standing) []string {
 	var parts []string
 	whole, _ := runs.SplitStandings(all)
 	for _, s := range whole {
-		if s.Difference != nil && s.Difference.OnlyUntested() {
-			parts = append(parts, document.Printable(s.Policy))
+		if d := s.Difference; d != nil && d.OnlyUntested() {
+			parts = append(parts, fmt.Sprintf("%s (%s)", document.Printable(s.Policy), testText(d)))
 		}
 	}
 	if len(parts) == 0 {
 		return nil
 	}
-	return []string{"These differences have the mark although their interval excludes zero, because a paired t-test " +
-		"(for six tables or more: a sign-flip test) does not find them: " + strings.Join(parts, ", ")}
+	return []string{"These differences have the mark although their interval excludes zero, because the test in " +
+		"brackets does not find them: " + strings.Join(parts, ", ")}
 }
 
 // decisionRemark counts the decisions of policies that are as good as the best up to noise. Random, the only baseline

@@ -182,34 +182,47 @@ func sweepRemarks(o *runs.SweepOutcome) (lines []string) {
 	return append(lines, armRemarks(o)...)
 }
 
-// differencesText describes the pairing and correction of differences.
+// differencesText describes the pairing of differences, and the correction of the intervals that the table shows.
 func differencesText(o *runs.SweepOutcome) string {
-	n, level := 0, 0.0
+	n, shown, level := 0, 0, 0.0
 	from := ""
 	for _, c := range o.Cases {
-		if c.Difference != nil && c.Difference.Low != nil {
-			n, level, from = n+1, c.Difference.Level, c.Difference.From
+		if c.Difference == nil || c.Difference.Low == nil {
+			continue
+		}
+		n, level, from = n+1, c.Difference.Level, document.Printable(c.Difference.From)
+		if caseDifferenceCell(c.Difference).Low != nil {
+			shown++
 		}
 	}
-	switch n {
-	case 0:
+	if n == 0 {
 		return ""
-	case 1:
-		return fmt.Sprintf("The difference from %s is paired by seed, in points of %s, "+
-			"with its 95%% interval by Student's t-distribution.", document.Printable(from), wordsOf(o.Compared))
 	}
-	return fmt.Sprintf("Differences from %s are paired by seed, in points of %s. "+
-		"Their intervals hold jointly with 95%% confidence: each of the %d is a %.4g%% interval, by Bonferroni "+
-		"(Dunn 1961).",
-		document.Printable(from), wordsOf(o.Compared), n, 100*level)
+	subject := "Differences from " + from + " are"
+	if n == 1 {
+		subject = "The difference from " + from + " is"
+	}
+	text := fmt.Sprintf("%s paired by seed, in points of %s", subject, wordsOf(o.Compared))
+	switch {
+	case shown == 0:
+		return text + "."
+	case n == 1:
+		return fmt.Sprintf("%s, with its %.4g%% interval by Student's t-distribution.", text, 100*level)
+	case shown == 1:
+		return fmt.Sprintf("%s. The interval is a %.4g%% interval by Student's t-distribution, corrected for several "+
+			"differences by Bonferroni (Dunn 1961).", text, 100*level)
+	}
+	return fmt.Sprintf("%s. Their intervals hold jointly with 95%% confidence: each of the %d is a %.4g%% interval, "+
+		"by Bonferroni (Dunn 1961).", text, shown, 100*level)
 }
 
-// evenText names the cases whose differences have no interval, because they are equal for all seeds; empty if there are
-// none.
+// evenText names the cases whose differences are equal for all seeds, but not zero; empty if there are none.
 func evenText(o *runs.SweepOutcome) string {
 	var names []string
 	for _, c := range o.Cases {
-		if d := c.Difference; d != nil && d.Low != nil && d.Detectable == nil && pointsText(d.Mean) != pointsText(0) {
+		values := o.Differences(c)
+		zero := !slices.ContainsFunc(values, func(v float64) bool { return v != 0 })
+		if len(values) >= stat.FewestSeeds && !zero && stat.EqualDifferences(values) {
 			names = append(names, c.Name)
 		}
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -39,10 +40,32 @@ func TestEqualDifferencesAreNotSignificant(t *testing.T) {
 	}
 	o := &runs.SweepOutcome{Cases: []*runs.CaseOutcome{made("a", 0.5, 0.6, 0.7), made("b", 0.505, 0.605, 0.705)}}
 	o.Summarize("a")
+	const verdict = "The difference from a is paired by seed, in points of test accuracy.\nDifferences of b are " +
+		"equal for all seeds, so the sign-flip test (Fisher 1935) tests them.\nCompared with a: b does not differ " +
+		"significantly."
+	text := sweepText(t, o)
+	require.Contains(t, text, "+0.50\n")
+	require.Contains(t, text, verdict)
+
+	// Earlier versions called the difference significant, and had no detectable differences.
+	o.Cases = append(o.Cases, made("c", 0.51, 0.62, 0.73))
+	o.Summarize("a")
+	o.Cases[1].Difference.Clear, o.Cases[2].Difference.Detectable = true, nil
+	written, err := json.Marshal(o)
+	require.NoError(t, err)
+	read := &runs.SweepOutcome{}
+	require.NoError(t, json.Unmarshal(written, read))
+	text = sweepText(t, read)
+	require.Contains(t, text, "Differences from a are paired by seed, in points of test accuracy. The interval is a "+
+		"97.5% interval by Student's t-distribution, corrected for several differences by Bonferroni (Dunn 1961).\n"+
+		"Differences of b are equal for all seeds, so the sign-flip test (Fisher 1935) tests them.\n"+
+		"Compared with a: b and c do not differ significantly.")
+}
+
+func sweepText(t *testing.T, o *runs.SweepOutcome) string {
+	t.Helper()
 	d, text := &document.Document{}, &strings.Builder{}
 	writeSweep(o, d)
 	require.NoError(t, d.PrintCompact(text))
-	require.Contains(t, text.String(), "+0.50\n")
-	require.Contains(t, text.String(), "Differences of b are equal for all seeds, so the sign-flip test (Fisher 1935) "+
-		"tests them.\nCompared with a: b does not differ significantly.")
+	return text.String()
 }

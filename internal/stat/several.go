@@ -43,14 +43,14 @@ func (i Interval) PValue() float64 {
 
 // TPValue computes the two-sided p-value of the one-sample t-test, for the hypothesis that the mean of a normal
 // distribution is zero (Student, The probable error of a mean, 1908). It is below 0.05 exactly if the interval of
-// [TInterval] excludes zero. Equal values have a p-value of zero, the limit for a deviation that falls to zero. It
-// returns NaN for fewer than two values, and if all values are zero.
+// [TInterval] excludes zero. It returns NaN for fewer than two values, and if all values are zero. Equal values have a
+// p-value near zero, because they have no standard error; use [PairedP] for values that can be equal.
 func TPValue(values []float64) float64 { return TPValueAbove(values, 0) }
 
-// TPValueAbove is like [TPValue], but the standard error of the mean is at least a known error, such as the error by
-// the noise of each value. By chance, few values can be closer together than their noise. This limit is the
-// modification of the Knapp-Hartung test for few studies (Röver, Knapp and Friede, Hartung-Knapp-Sidik-Jonkman approach
-// and its modification for random-effects meta-analysis with few studies, 2015).
+// TPValueAbove is like [TPValue], but the standard error of the mean is at least an error that is known from other
+// data, such as the error by the noise of each value. By chance, few values can be closer together than their noise.
+// This limit is the modification of the Knapp-Hartung test for few studies (Röver, Knapp and Friede,
+// Hartung-Knapp-Sidik-Jonkman approach and its modification for random-effects meta-analysis with few studies, 2015).
 func TPValueAbove(values []float64, known float64) float64 {
 	n := float64(len(values))
 	t := math.Abs(Mean(values)) / max(Deviation(values)/math.Sqrt(n), known)

@@ -45,7 +45,7 @@ func TestTPValue(t *testing.T) {
 	require.Equal(t, 1.0, TPValue([]float64{-1, 0, 1}))
 	require.True(t, math.IsNaN(TPValue([]float64{1})))
 	require.True(t, math.IsNaN(TPValue([]float64{0, 0})))
-	require.Less(t, TPValue([]float64{2, 2}), 1e-9, "the limit of values that are nearly equal")
+	require.Less(t, TPValue([]float64{2, 2}), 1e-9, "equal values have no standard error")
 	require.Less(t, TPValue([]float64{2, 2 + 1e-9}), 1e-9)
 	require.InDelta(t, 1-math.Sqrt(12.0/14), TPValueAbove([]float64{4, 4, 4}, 2/math.Sqrt(3)), 1e-12)
 	require.InDelta(t, 1-math.Sqrt(12.0/14), TPValueAbove([]float64{2, 4, 6}, 0.1), 1e-12, "the deviation is larger")

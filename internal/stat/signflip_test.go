@@ -9,16 +9,16 @@ import (
 )
 
 func TestSignFlip(t *testing.T) {
-	require.Equal(t, 1.0, SignFlip(nil, 1))
-	require.Equal(t, 1.0, SignFlip([]float64{0, 0, 0}, 1))
-	require.Equal(t, 2.0/8, SignFlip([]float64{1, 2, 3}, 1), "only all plus and all minus are as far")
-	require.Equal(t, 6.0/8, SignFlip([]float64{1, -2, 3.5}, 1), "sums of 6.5, 4.5, 2.5 and 0.5, the last is nearer")
+	require.Equal(t, 1.0, SignFlip(nil))
+	require.Equal(t, 1.0, SignFlip([]float64{0, 0, 0}))
+	require.Equal(t, 2.0/8, SignFlip([]float64{1, 2, 3}), "only all plus and all minus are as far")
+	require.Equal(t, 6.0/8, SignFlip([]float64{1, -2, 3.5}), "sums of 6.5, 4.5, 2.5 and 0.5, the last is nearer")
 
 	long := make([]float64, 20)
 	for k := range long {
 		long[k] = 1
 	}
-	require.InDelta(t, 1.0/(flipDraws+1), SignFlip(long, 1), 1e-9, "two of a million")
+	require.InDelta(t, 1.0/(flipDraws+1), SignFlip(long), 1e-9, "two of a million")
 }
 
 // With random signs, a p-value below 0.05 occurs in about one of 20 cases, with exact and drawn flips.
@@ -31,7 +31,7 @@ func TestSignFlipHoldsItsLevel(t *testing.T) {
 			for k := range values {
 				values[k] = random.NormFloat64()
 			}
-			if SignFlip(values, 3) <= 0.05 {
+			if SignFlip(values) <= 0.05 {
 				low++
 			}
 		}
@@ -49,5 +49,5 @@ func TestSignFlipOfRoundedDifferences(t *testing.T) {
 		differences = append(differences, a[k]-b[k])
 		exact = append(exact, math.Round(1e4*(a[k]-b[k])))
 	}
-	require.Equal(t, SignFlip(exact, 1), SignFlip(differences, 1))
+	require.Equal(t, SignFlip(exact), SignFlip(differences))
 }

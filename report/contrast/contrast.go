@@ -2,7 +2,6 @@ package contrast
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"graft/internal/stat"
@@ -17,13 +16,6 @@ const level = 0.05
 // power is the usual power of a planned comparison (Cohen, Statistical Power Analysis for the Behavioral Sciences,
 // 1988).
 const power = 0.8
-
-// roundingSpread is the largest deviation of differences that is only rounding, relative to the largest of them. A
-// difference of one image in a million between two accuracies has a relative rounding error of 1e-10.
-const roundingSpread = 1e-9
-
-// flipSeed makes the sign-flip test of many settings reproducible.
-const flipSeed = 1
 
 // Estimate is a mean with its 95% interval by Student's t-distribution.
 type Estimate struct {
@@ -69,7 +61,8 @@ type SettingDifference struct {
 	Estimate
 	ArmMean     float64 `json:"arm_mean"`     // mean of the arm over the paired seeds, in the report's unit
 	AgainstMean float64 `json:"against_mean"` // mean of the other arm over the same seeds
-	// p-value of the paired t-test; 1 if all differences are zero; null for fewer than three seeds
+	// p-value of the paired t-test or, if all differences are equal, of the sign-flip test; 1 if all differences are
+	// zero; null for fewer than three seeds
 	P    *float64 `json:"p"`
 	Holm *float64 `json:"p_holm"` // p-value after Holm's correction over the settings of the contrast
 }
@@ -144,7 +137,7 @@ func differenceIn(s *setting, q Question, m runs.TrialMeasure) (d SettingDiffere
 			continue
 		}
 		ours, theirs = append(ours, a.values[seed]), append(theirs, other)
-		values = append(values, scale(m)*(a.values[seed]-other))
+		values = append(values, scale(m)*stat.Difference(a.values[seed], other))
 	}
 	lone := slices.DeleteFunc(b.seeds(), func(seed int64) bool { _, has := a.values[seed]; return has })
 	if len(single) > 0 {
@@ -165,17 +158,8 @@ func pairedP(values []float64) *float64 {
 	if len(values) < stat.FewestSeeds {
 		return nil
 	}
-	p := stat.TPValue(values)
-	if math.IsNaN(p) { // all differences are zero
-		p = 1
-	}
+	p := stat.PairedP(values)
 	return &p
-}
-
-// equal reports whether differences differ only by rounding.
-func equal(values []float64) bool {
-	largest := max(slices.Max(values), -slices.Min(values))
-	return stat.Deviation(values) <= roundingSpread*largest
 }
 
 // correct applies Holm's correction over the settings, and counts the significant ones.
@@ -208,9 +192,9 @@ func (c *Contrast) summarize(m runs.TrialMeasure) {
 	if len(means) == 0 {
 		return
 	}
-	over, p := estimate(means, rangeOf(m)), stat.SignFlip(means, flipSeed)
+	over, p := estimate(means, rangeOf(m)), stat.SignFlip(means)
 	c.Over, c.P = &over, &p
-	if len(means) >= stat.FewestSeeds && !equal(means) {
+	if len(means) >= stat.FewestSeeds && !stat.EqualDifferences(means) {
 		d := stat.Detectable(stat.Deviation(means), len(means), level, power)
 		c.Detectable = &d
 	}

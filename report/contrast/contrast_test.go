@@ -58,12 +58,12 @@ func TestContrastOverFourSettings(t *testing.T) {
 	near(t, 4-4.302653*2/math.Sqrt(3), first.Low, "low")
 	near(t, 4+4.302653*2/math.Sqrt(3), first.High, "high")
 	near(t, 1-math.Sqrt(12.0/14), first.P, "closed form for two degrees of freedom")
-	near(t, 0, c.Settings[1].P, "equal differences: the limit of nearly equal ones")
+	near(t, 0.25, c.Settings[1].P, "equal differences: two of eight flips are as far")
 	near(t, 1, c.Settings[2].P, "mean of zero")
-	near(t, 2*(1-math.Sqrt(12.0/14)), first.Holm, "third smallest of four")
-	near(t, 0, c.Settings[1].Holm, "smallest of four")
-	near(t, 3**c.Settings[3].P, c.Settings[3].Holm, "second smallest of four")
-	require.Equal(t, []int{2, 0}, []int{c.Higher, c.Lower})
+	near(t, 3*(1-math.Sqrt(12.0/14)), first.Holm, "second smallest of four")
+	near(t, 0.5, c.Settings[1].Holm, "third smallest of four")
+	near(t, 4**c.Settings[3].P, c.Settings[3].Holm, "smallest of four")
+	require.Equal(t, []int{1, 0}, []int{c.Higher, c.Lower})
 	near(t, 1, contrastOf(lateEarly, []*setting{settingWith(a, "k=1", apart(0, 0, 0))}, accuracy).Settings[0].P,
 		"no difference")
 

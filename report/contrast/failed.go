@@ -32,7 +32,7 @@ func (c *Contrast) addFailed(q Question, f *File, all []*setting, m runs.TrialMe
 	if trials == 0 {
 		return
 	}
-	p := stat.SignFlip(means, flipSeed)
+	p := stat.SignFlip(means)
 	c.WithFailed = &WithFailed{Trials: trials, Estimate: estimate(means, rangeOf(m)), P: &p}
 }
 

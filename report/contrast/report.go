@@ -125,7 +125,7 @@ func (r *Report) Undecidable() bool {
 }
 
 // smallestP returns the smallest p-value of a sign-flip test: all signs as observed, or all reversed.
-func smallestP(n int) float64 { return stat.SignFlip(ones(n), flipSeed) }
+func smallestP(n int) float64 { return stat.SignFlip(ones(n)) }
 
 func ones(n int) []float64 {
 	list := make([]float64, n)

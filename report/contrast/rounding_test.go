@@ -7,7 +7,7 @@ import (
 )
 
 // Four seeds differ by one test image of 50,000 each: the differences are equal, up to rounding in the last bits of the
-// accuracies, which is no reason to trust a t-test.
+// accuracies, so the sign-flip test tests them.
 func TestEqualDifferencesOfOneImage(t *testing.T) {
 	late := map[int64]float64{1: 0.6685, 2: 0.93344, 3: 0.55312, 4: 0.83918}
 	early := map[int64]float64{1: 0.66848, 2: 0.93342, 3: 0.5531, 4: 0.83916}

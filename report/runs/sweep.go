@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -113,8 +114,8 @@ type CaseDifference struct {
 	stat.OverSeeds
 	// confidence level of the interval, such as 0.95; higher if corrected for several comparisons
 	Level float64 `json:"level"`
-	// the interval excludes zero or, if all differences are equal, the p-value of the sign-flip test is at most one
-	// minus the confidence level
+	// the difference is significant: the p-value of the paired t-test or, if all differences are equal, of the
+	// sign-flip test is at most one minus the confidence level
 	Clear bool `json:"clear"`
 	// smallest true difference that a comparison with this number of seeds detects with 80% power; null for fewer than
 	// three seeds, and if all differences are equal
@@ -207,14 +208,11 @@ func paired(c, other *CaseOutcome, measure string) (common []int64, values []flo
 	theirSeeds, theirs := other.Measure(measure)
 	for k, seed := range seeds {
 		if at := slices.Index(theirSeeds, seed); at >= 0 {
-			common, values = append(common, seed), append(values, ours[k]-theirs[at])
+			common, values = append(common, seed), append(values, stat.Difference(ours[k], theirs[at]))
 		}
 	}
 	return common, values
 }
-
-// flipSeed makes the sign-flip test of many seeds reproducible.
-const flipSeed = 1
 
 // differenceOf returns the difference between two cases; nil without a common seed.
 func differenceOf(c, other *CaseOutcome, measure string, miss float64) *CaseDifference {
@@ -224,12 +222,32 @@ func differenceOf(c, other *CaseOutcome, measure string, miss float64) *CaseDiff
 	}
 	d := &CaseDifference{From: other.Name, OverSeeds: stat.NewOverSeeds(values, miss, stat.ShareDifferences),
 		Level: stat.Round(1-miss, 6)}
-	d.Clear = d.Low != nil && (*d.Low > 0 || *d.High < 0)
-	if d.Low != nil && stat.Deviation(values) < roundingSpread { // an interval without a width excludes any value
-		d.Clear = stat.SignFlip(values, flipSeed) <= miss
-	}
+	d.Clear = isClear(values, miss)
 	d.Detectable = detectable(values, miss)
 	return d
+}
+
+// isClear reports whether paired differences are significant at a level.
+func isClear(values []float64, level float64) bool {
+	return len(values) >= stat.FewestSeeds && stat.PairedP(values) <= level
+}
+
+// UnmarshalJSON reads an outcome. It tests the differences again, because earlier versions of graft called equal
+// differences significant.
+func (o *SweepOutcome) UnmarshalJSON(text []byte) error {
+	type plain SweepOutcome
+	if err := json.Unmarshal(text, (*plain)(o)); err != nil {
+		return err
+	}
+	if slices.Contains(o.Cases, nil) {
+		return errors.New("a case is null: the file is damaged; run the sweep again with option \"resume\"")
+	}
+	for _, c := range o.Cases {
+		if values := o.Differences(c); len(values) > 0 && c.Difference.Level > 0 {
+			c.Difference.Clear = isClear(values, 1-c.Difference.Level)
+		}
+	}
+	return nil
 }
 
 func readSweepRun(f *Folder, r *Run) error {

@@ -9,9 +9,6 @@ import (
 // Sciences, 1988).
 const detectablePower = 0.8
 
-// roundingSpread is the largest deviation of accuracies' differences that is only rounding.
-const roundingSpread = 1e-12
-
 // DetectableDifference holds the smallest true difference between two cases that a comparison detects with the current
 // number of seeds, and with twice that number. This difference depends on the spread of the paired differences and on
 // the confidence level of their intervals.
@@ -29,7 +26,7 @@ type DetectableDifference struct {
 // detectable returns the difference that paired values detect; nil without a spread or with too few values.
 func detectable(values []float64, miss float64) *DetectableDifference {
 	spread, n := stat.Deviation(values), len(values)
-	if n < stat.FewestSeeds || spread < roundingSpread {
+	if n < stat.FewestSeeds || stat.EqualDifferences(values) {
 		return nil
 	}
 	return &DetectableDifference{Unit: document.UnitShare, Power: detectablePower,

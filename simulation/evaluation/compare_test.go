@@ -213,7 +213,8 @@ func TestHeldOutTogether(t *testing.T) {
 	require.Empty(t, r.Contrasts, "a single baseline")
 	d := r.Standing(nameNever).Difference
 	require.InDelta(t, r.Standing(nameNever).Regret-r.Standing(nameSmoothed).Regret, d.Mean, 1e-12)
-	require.Contains(t, []float64{0.5, 1}, d.Chance, "of four flips the given one and its opposite are as far, or all")
+	require.Equal(t, TTest, d.Test)
+	require.Greater(t, d.Chance, significance)
 
 	o.Against = []string{nameSmoothed, nameNever, nameRandom}
 	r, err = CompareLeftOut(context.Background(), trees, o)
@@ -225,7 +226,7 @@ func TestHeldOutTogether(t *testing.T) {
 		require.Equal(t, policies[k/len(o.Against)].Policy, c.Policy)
 		require.Equal(t, o.Against[k%len(o.Against)], c.Baseline)
 		require.InDelta(t, of.Regret-base.Regret, c.Difference.Mean, 1e-12)
-		require.InDelta(t, 1, *c.Holm, 0, "two tables cannot be significant: corrected, p is 1")
+		require.GreaterOrEqual(t, *c.Holm, c.Difference.Chance)
 	}
 
 	o.By = ByHeld(trees)
@@ -362,20 +363,31 @@ func TestDifferencesOverFewTables(t *testing.T) {
 	for name, c := range map[string]struct {
 		values []float64
 		noise  float64
+		known  bool
 		want   bool
+		by     Test
 	}{
-		"two tables":              {[]float64{2, 3}, 0, false},
-		"two equal tables":        {[]float64{2, 2}, 0, true},
-		"two nearly equal tables": {[]float64{2, 2.001}, 0, true},
-		"two equal, noise":        {[]float64{2, 2}, 0.5, false},
-		"two nearly equal, noise": {[]float64{2, 2.001}, 0.5, false},
-		"four equal, noise":       {[]float64{2, 2, 2, 2}, 0.5, true},
-		"no difference":           {[]float64{0, 0}, 0, false},
-		"three clear tables":      {[]float64{14, 16, 12}, 0.5, true},
-		"three unclear tables":    {[]float64{1, 9, 4}, 0.5, false},
-		"six tables, same sign":   {[]float64{1, 9, 4, 2, 3, 1}, 0.5, true},
+		"one table":                    {[]float64{2}, 0.5, true, false, SignFlipTest},
+		"two tables":                   {[]float64{2, 3}, 0, true, false, TTest},
+		"two equal, no noise":          {[]float64{2, 2}, 0, true, false, SignFlipTest},
+		"two equal, unknown noise":     {[]float64{2, 2}, 0, false, false, SignFlipTest},
+		"equal up to rounding":         {[]float64{2, 2, 2.1 - 0.1}, 0, false, false, SignFlipTest},
+		"five equal, some noise":       {[]float64{2, 2, 2, 2, 2}, 0.1, false, false, SignFlipTest},
+		"six equal, unknown noise":     {[]float64{2, 2, 2, 2, 2, 2}, 0, false, true, SignFlipTest},
+		"nearly equal, unknown noise":  {[]float64{2, 2.001}, 0, false, true, TTest},
+		"two equal, noise":             {[]float64{2, 2}, 0.5, true, false, TTest},
+		"two nearly equal, noise":      {[]float64{2, 2.001}, 0.5, true, false, TTest},
+		"two nearly equal, some noise": {[]float64{2, 2.001}, 0.5, false, false, TTest},
+		"four equal, noise":            {[]float64{2, 2, 2, 2}, 0.5, true, true, TTest},
+		"no difference":                {[]float64{0, 0}, 0, true, false, SignFlipTest},
+		"no difference, noise":         {[]float64{0, 0}, 0.5, true, false, TTest},
+		"three clear tables":           {[]float64{14, 16, 12}, 0.5, true, true, TTest},
+		"three unclear tables":         {[]float64{1, 9, 4}, 0.5, true, false, TTest},
+		"six tables, same sign":        {[]float64{1, 9, 4, 2, 3, 1}, 0.5, true, true, SignFlipTest},
 	} {
-		require.Equal(t, c.want, confirmed(c.values, stat.SignFlip(c.values, 1), c.noise), name)
+		p, by := testOver(c.values, c.noise, c.known)
+		require.Equal(t, c.want, p <= significance, name)
+		require.Equal(t, c.by, by, name)
 	}
 	trees := []*simulation.Tree{noisy(t, "a", 60, 64, 63, 30), noisy(t, "b", 60, 65, 63.5, 39)}
 	c, err := Compare(trees, []Candidate{candidate("best", Oracle()),

@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"cmp"
 	"math"
 
 	"graft/internal/stat"
@@ -16,12 +17,27 @@ type Difference struct {
 	Noise float64 `json:"noise_points"`
 	// Inside reports whether the difference is not significant: its interval over tables contains zero, a test over
 	// several tables has a p-value above 0.05, or noise alone causes a difference of this size in more than 1 of 20
-	// cases. The test is a paired t-test for fewer than six tables, whose standard error is at least the noise;
-	// otherwise it is the sign-flip test.
+	// cases.
 	Inside bool `json:"inside_noise"`
-	// Chance is the p-value of a sign-flip test of the differences per table, not corrected for multiple comparisons.
+	// Chance is the p-value of the test over tables, not corrected for multiple comparisons.
 	Chance float64 `json:"p"`
+	// test over tables: a paired t-test, whose standard error is at least the known noise, for fewer than six tables;
+	// a sign-flip test for six tables or more, and for differences that are equal in all tables if the noise is not
+	// known. Absent in outcomes of earlier versions, whose p-value is from a sign-flip test.
+	Test Test `json:"test,omitempty"`
 }
+
+// Test is the name of a test over tables.
+type Test string
+
+// Tests of paired differences over tables.
+const (
+	TTest        Test = "paired t-test"
+	SignFlipTest Test = "sign-flip test"
+)
+
+// TestName returns the name of the test that gave the p-value.
+func (d *Difference) TestName() Test { return cmp.Or(d.Test, SignFlipTest) }
 
 // Limits of the test over tables. Bootstrap intervals over few tables are too narrow: with three tables, they exclude
 // zero in a quarter of all cases without a true difference. Sign-flip tests of fewer than six tables have no p-value
@@ -31,13 +47,15 @@ const (
 	fewestFlips  = 6
 )
 
-// confirmed reports whether a test over several tables finds a difference. The argument flips is the p-value of the
-// sign-flip test; noise is the standard deviation of the mean by the noise of the tables, zero if unknown.
-func confirmed(values []float64, flips, noise float64) bool {
-	if len(values) < fewestFlips {
-		return stat.TPValueAbove(values, noise) <= significance
+// testOver tests differences over tables. The argument noise is the standard deviation of the mean by the known noise
+// of the tables; known reports whether the noise of all tables is known. Equal differences say nothing about the
+// standard error if it has no known lower limit.
+func testOver(values []float64, noise float64, known bool) (p float64, by Test) {
+	limited := known && noise > 0
+	if n := len(values); n < 2 || n >= fewestFlips || stat.EqualDifferences(values) && !limited {
+		return stat.SignFlip(values), SignFlipTest
 	}
-	return flips <= significance
+	return stat.TPValueAbove(values, noise), TTest
 }
 
 // OnlyUntested reports whether the difference is not significant for the reason alone that the test over tables does
@@ -62,13 +80,14 @@ func (c *comparer) difference(name, against string) *Difference {
 		if a == nil || b == nil {
 			return nil
 		}
-		values = append(values, a.mean.Regret-b.mean.Regret)
+		values = append(values, regretDifference(a.mean, b.mean))
 		apart := apart(a.shares, b.shares)
 		variance += t.Noise * t.Noise * apart
 		known = known && (t.Source != NoiseUnknown || apart == 0)
 	}
 	d := &Difference{Noise: math.Sqrt(variance) / float64(len(values))}
-	d.Mean, d.Chance = stat.DividedMean(values), stat.SignFlip(values, 1)
+	d.Mean = stat.DividedMean(values)
+	d.Chance, d.Test = testOver(values, d.Noise, known)
 	d.Inside = d.Mean == 0 || known && math.Abs(d.Mean) < d.NoiseLimit()
 	if len(values) < 2 {
 		d.Inside = d.Inside || !known
@@ -76,8 +95,16 @@ func (c *comparer) difference(name, against string) *Difference {
 	}
 	over := stat.MeanInterval(values, 1)
 	d.OverTables = &over
-	d.Inside = d.Inside || over.Low <= 0 && 0 <= over.High || !confirmed(values, d.Chance, d.Noise)
+	d.Inside = d.Inside || over.Low <= 0 && 0 <= over.High || d.Chance > significance
 	return d
+}
+
+// regretDifference returns the difference between two regrets on a table; zero if only rounding makes one.
+func regretDifference(a, b Score) float64 {
+	if stat.NearlyEqual(a.Accuracy, b.Accuracy) {
+		return 0
+	}
+	return a.Regret - b.Regret
 }
 
 // Contrast compares a policy with a baseline.
