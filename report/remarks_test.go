@@ -20,8 +20,18 @@ func TestRemarksOnTables(t *testing.T) {
 		return t
 	}
 	require.Empty(t, missingRemarks(missing("a")))
-	require.Equal(t, []string{"a and 1 other table: no result for never, best fixed, because it has no none"},
+	require.Equal(t, []string{"a and 1 other table: no result for never, because it has no none",
+		"b: no result for best fixed, because it has no none"},
 		missingRemarks(missing("a", "never"), missing("b", "never", "best fixed"), missing("c")))
+	other := missing("b", "never", "best fixed")
+	other.Missing[1].Why = "it is too small"
+	require.Equal(t, []string{"a and 1 other table: no result for never, because it has no none",
+		"a: no result for best fixed, because it has no none",
+		"b: no result for best fixed, because it is too small"},
+		missingRemarks(missing("a", "never", "best fixed"), other))
+	require.Equal(t, []string{"a and 2 other tables: no result for never, best fixed, because it has no none"},
+		missingRemarks(missing("a", "never", "best fixed"), missing("b", "best fixed", "never"),
+			missing("c", "never", "best fixed")))
 
 	outside := evaluation.TableScores{Outside: []evaluation.OutsideDecisions{{Policy: "mine", Decisions: 2, Of: 3,
 		Inputs: []string{"layers", "left"}}}}

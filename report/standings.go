@@ -56,30 +56,40 @@ func standingRemarks(all []evaluation.Standing, against string) (lines []string)
 	return append(lines, decisionRemark(all)...)
 }
 
-// missingRemarks give the reasons why baselines could not choose in some tables.
+// missingRemarks give the reasons why baselines could not choose in some tables. A remark joins the baselines that have
+// the same reason in the same tables.
 func missingRemarks(all ...evaluation.TableScores) (lines []string) {
-	names, in := map[string][]string{}, map[string][]string{} // by reason
-	var reasons []string
-	for _, t := range all {
+	type group struct {
+		why   string
+		names []string
+		in    []int // indices of tables
+	}
+	var groups []*group
+	for k, t := range all {
 		for _, m := range t.Missing {
-			if names[m.Why] == nil {
-				reasons = append(reasons, m.Why)
+			at := slices.IndexFunc(groups, func(g *group) bool { return g.why == m.Why && g.names[0] == m.Policy })
+			if at < 0 {
+				at, groups = len(groups), append(groups, &group{why: m.Why, names: []string{m.Policy}})
 			}
-			if !slices.Contains(names[m.Why], m.Policy) {
-				names[m.Why] = append(names[m.Why], m.Policy)
-			}
-			if !slices.Contains(in[m.Why], t.Scenario) {
-				in[m.Why] = append(in[m.Why], t.Scenario)
-			}
+			groups[at].in = append(groups[at].in, k)
 		}
 	}
-	for _, why := range reasons {
-		where := in[why][0]
-		if more := len(in[why]) - 1; more > 0 {
+	var merged []*group
+	for _, g := range groups {
+		same := slices.IndexFunc(merged, func(o *group) bool { return o.why == g.why && slices.Equal(o.in, g.in) })
+		if same < 0 {
+			merged = append(merged, g)
+			continue
+		}
+		merged[same].names = append(merged[same].names, g.names...)
+	}
+	for _, g := range merged {
+		where := all[g.in[0]].Scenario
+		if more := len(g.in) - 1; more > 0 {
 			where += " and " + words.Plural(more, "other table")
 		}
 		lines = append(lines, document.Printable(fmt.Sprintf("%s: no result for %s, because %s", where,
-			strings.Join(names[why], ", "), why)))
+			strings.Join(g.names, ", "), g.why)))
 	}
 	return lines
 }

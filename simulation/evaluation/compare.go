@@ -96,7 +96,7 @@ type Standing struct {
 	Seen   string  `json:"has_seen"`
 	Seeds  int     `json:"seeds"`         // number of seeds in the mean; all seeds of a vote count as one
 	Tables int     `json:"tables"`        // number of tables in which the candidate could choose
-	Regret float64 `json:"regret_points"` // mean regret over tables, in points; zero without tables
+	Regret float64 `json:"regret_points"` // mean regret over tables, in points
 	// mean regret computed from smoothed accuracies instead of single runs, in points
 	Smoothed float64 `json:"smoothed_regret_points"`
 	// OverTables is the 95% interval of the regret by a bootstrap over the tables; null for fewer than two tables.
@@ -120,10 +120,11 @@ type Standing struct {
 
 // Comparison holds the results of candidates over tables.
 type Comparison struct {
-	Against   string        `json:"against"`      // name of the reference candidate, for differences
-	Floor     float64       `json:"floor_points"` // expected regret of an oracle, averaged over the tables, in points
-	Tables    []TableScores `json:"tables"`       // scores of each table
-	Standings []Standing    `json:"standings"`    // standings in the order of the candidates, not ranked
+	Against string        `json:"against"`      // name of the reference candidate, for differences
+	Floor   float64       `json:"floor_points"` // expected regret of an oracle, averaged over the tables, in points
+	Tables  []TableScores `json:"tables"`       // scores of each table
+	// standings in the order of the candidates, not ranked; candidates that cannot choose in any table are left out
+	Standings []Standing `json:"standings"`
 	// comparisons of each policy with each of several baselines; null unless several baselines were named
 	Contrasts []Contrast `json:"contrasts,omitempty"`
 }
@@ -227,6 +228,9 @@ func (c *comparer) result(against string) (*Comparison, error) {
 	}
 	for _, e := range c.candidates {
 		s := c.standing(e)
+		if s.Tables == 0 {
+			continue
+		}
 		if e.Name != against && s.Tables == len(c.trials) {
 			s.Difference = c.difference(e.Name, against)
 		}
@@ -264,7 +268,7 @@ func (c *comparer) standing(e Candidate) Standing {
 	return s
 }
 
-// Standing returns the standing of a policy, or nil if the policy was not compared.
+// Standing returns the standing of a policy, or nil if the policy was not compared or cannot choose in any table.
 func (c *Comparison) Standing(policy string) *Standing {
 	k := slices.IndexFunc(c.Standings, func(s Standing) bool { return s.Policy == policy })
 	if k < 0 {
