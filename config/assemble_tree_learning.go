@@ -59,6 +59,7 @@ func (f *folders) trees(r *decode.Reading, key string, paths []string) (trees []
 type folders struct {
 	fsys   files.FS
 	places []string // keys that name them
+	paths  []string
 	infos  []fs.FileInfo
 
 	known []*simulation.Tree // table of each place; nil if it could not be read
@@ -83,13 +84,15 @@ func (f *folders) read(place, path string) (*simulation.Tree, error) {
 	}
 	tree, err := ReadTree(f.fsys, path)
 	f.infos, f.places, f.known = append(f.infos, info), append(f.places, place), append(f.known, tree)
+	f.paths = append(f.paths, path)
 	if err != nil {
 		return nil, err
 	}
 	for k, other := range f.known[:len(f.known)-1] {
 		if other != nil && other.SameRuns(tree.Table) {
-			return nil, fmt.Errorf("the table in %s has the same records as %s; list each table once: a copy counts "+
-				"twice in training, and does not test policies that learned from it", path, f.places[k])
+			return nil, fmt.Errorf("the tables %s and %s (%s) share at least half of their runs; keep the larger one, "+
+				"or merge them: equal runs count twice in training, and do not test policies that learned from them",
+				path, f.paths[k], f.places[k])
 		}
 	}
 	return tree, nil

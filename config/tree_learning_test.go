@@ -162,7 +162,8 @@ seed = 1
 	require.NoError(t, os.CopyFS(copied, os.DirFS(one)))
 	_, err = ReadTreeLearning(files.OS{}, written(t, "a.toml", fmt.Sprintf("[tables]\nfolders = [%q]\n"+
 		"held_out = [%q, %q]\n", one, held, copied)), nil)
-	assert.ErrorContains(t, err, "held_out[1]: the table in "+copied+" has the same records as folders[0]")
+	assert.ErrorContains(t, err, "held_out[1]: the tables "+copied+" and "+one+" (folders[0]) share at least half of "+
+		"their runs; keep the larger one, or merge them")
 	_, err = ReadTreeLearning(files.OS{}, "", nil)
 	assert.ErrorContains(t, err, "folders is empty; list the table folders to learn from")
 	_, err = ReadTreeLearning(files.OS{}, written(t, "a.toml", "[tables]\nfolders = \"x\"\n"), nil)

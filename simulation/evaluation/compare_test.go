@@ -322,7 +322,7 @@ func TestLeaveOutNoticesATableUnderTwoNames(t *testing.T) {
 	table.Name = "copy of tree 0"
 	again.Table = &table
 	_, err := CompareLeftOut(context.Background(), append(trees, &again), twoSeeds(ByScenario))
-	require.ErrorContains(t, err, "tables tree 0 and copy of tree 0 have the same records; remove one of them")
+	require.ErrorContains(t, err, "tables tree 0 and copy of tree 0 share at least half of their runs; keep the larger")
 
 	records := slices.Clone(trees[0].Records) // in another order, with a further seed and without times of steps
 	slices.Reverse(records)
@@ -333,7 +333,7 @@ func TestLeaveOutNoticesATableUnderTwoNames(t *testing.T) {
 	other, err := simulation.NewTree(longer, simulation.TreeOptions{})
 	require.NoError(t, err)
 	_, err = CompareLeftOut(context.Background(), append(trees, other), twoSeeds(ByScenario))
-	require.ErrorContains(t, err, "tables tree 0 and longer have the same records; remove one of them")
+	require.ErrorContains(t, err, "tables tree 0 and longer share at least half of their runs; keep the larger")
 }
 
 // A policy whose inputs lie outside of the range of its training tables is named with its decisions there.

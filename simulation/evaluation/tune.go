@@ -75,8 +75,8 @@ func twice(trees []*simulation.Tree, by By) error {
 	for k, t := range trees {
 		for _, other := range trees[:k] {
 			if by(other) != by(t) && other.SameRuns(t.Table) {
-				return fmt.Errorf("leave one out: tables %s and %s have the same records; remove one of them",
-					other.Name, t.Name)
+				return fmt.Errorf("leave one out: the tables %s and %s share at least half of their runs; keep the "+
+					"larger one, or merge them", other.Name, t.Name)
 			}
 		}
 	}
