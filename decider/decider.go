@@ -148,7 +148,7 @@ func (r Random) choices(n *model.Network) ([]net2net.Action, error) {
 		return fitting, nil
 	}
 	if !r.Original {
-		actions, err := Proposals(n, r.Kinds)
+		actions, err := proposals(n, r.Kinds, r.Surgery.Form)
 		if err != nil || r.Surgery.Start == "" || r.Surgery.Start == net2net.Copies {
 			return actions, err
 		}
@@ -171,10 +171,15 @@ func (r Random) misfit(n *model.Network) func(net2net.Action) bool {
 
 // Proposals returns the actions of the given kinds that fit a network, followed by the action "none".
 func Proposals(n *model.Network, kinds []net2net.Kind) ([]net2net.Action, error) {
+	return proposals(n, kinds, net2net.Auto)
+}
+
+// proposals returns the actions for a form of new blocks.
+func proposals(n *model.Network, kinds []net2net.Kind, form net2net.Form) ([]net2net.Action, error) {
 	if kinds == nil {
 		kinds = usualKinds
 	}
-	actions, err := net2net.Proposals(n)
+	actions, err := net2net.ProposalsOf(n, form)
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func NewObservation(n *model.Network, actions []net2net.Action, surgery net2net.
 // ProposedObservation creates the observation of a network with all actions of the given kinds that fit, and the action
 // "none". If the argument kinds is nil, the kinds are deepen and widen.
 func ProposedObservation(n *model.Network, kinds []net2net.Kind, surgery net2net.Options) (*Observation, error) {
-	actions, err := Proposals(n, kinds)
+	actions, err := proposals(n, kinds, surgery.Form)
 	if err != nil {
 		return nil, err
 	}

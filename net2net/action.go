@@ -116,10 +116,14 @@ func Usage() [][2]string {
 	return lines
 }
 
-// Proposals lists actions of every kind that fit a network, in a fixed order.
-func Proposals(n *model.Network) ([]Action, error) {
+// Proposals lists actions of every kind that fit a network, in a fixed order, for the default options.
+func Proposals(n *model.Network) ([]Action, error) { return ProposalsOf(n, Auto) }
+
+// ProposalsOf lists actions like Proposals, for a form of new blocks. The form selects among the blocks of a network
+// that runs as a graph, and has no effect on other networks.
+func ProposalsOf(n *model.Network, form Form) ([]Action, error) {
 	if n.Graph != nil {
-		return proposeGraph(n.Graph)
+		return proposeGraph(n.Graph, form)
 	}
 	t, err := tracing.Read(n)
 	if err != nil {

@@ -273,16 +273,21 @@ func (f *follower) readGraph(e model.Entry) (p followed, err error) {
 }
 
 // proposeGraph lists the actions that fit a graph: each block deeper, each axis half as wide again. Actions whose new
-// weights would all be frozen are left out, because training could not use them.
-func proposeGraph(g *graph.Graph) ([]Action, error) {
+// weights would all be frozen are left out, because training could not use them. A form that graphs do not support is
+// refused when an action is applied; until then, the default form replaces it.
+func proposeGraph(g *graph.Graph, form Form) ([]Action, error) {
 	read, err := axes.Read(g)
 	if err != nil {
 		return nil, err
 	}
+	how, err := form.branches()
+	if err != nil {
+		how = rewrite.ZeroBranches
+	}
 	var actions []Action
 	blocks, _ := rewrite.Blocks(read)
 	for _, b := range blocks {
-		if p, err := rewrite.Deepen(read, b.Path, rewrite.ZeroBranches); err == nil && !addsFrozen(p) {
+		if p, err := rewrite.Deepen(read, b.Path, how); err == nil && !addsFrozen(p) {
 			actions = append(actions, Action{Kind: "deepen", Target: b.Path})
 		}
 	}
