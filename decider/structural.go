@@ -39,9 +39,9 @@ type Structural struct {
 
 // LearnedTable identifies a table of a policy's training data.
 type LearnedTable struct {
-	Name     string `json:"name"`            // name of the table
-	Runs     string `json:"sha256"`          // digest of the runs, as in tables.Table.RunsDigest
-	Scenario string `json:"scenario_sha256"` // digest of the scenario with its name, as in tables.Scenario.Digest
+	Name   string   `json:"name"`   // name of the table
+	Runs   string   `json:"sha256"` // digest of the runs, as in tables.Table.RunsDigest
+	Sample []string `json:"sample"` // hashes of a part of the runs, as in tables.RunHashes.Sample
 }
 
 // Member holds the tensors of one member of an ensemble.

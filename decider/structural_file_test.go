@@ -30,7 +30,7 @@ func learnedPolicy(t testing.TB) *decider.Structural {
 		{Observation: observation, State: later}})
 	require.NoError(t, err)
 	p.Learned, p.Notes = []net2net.Kind{"deepen", "widen"}, map[string]string{"tables": "none"}
-	p.Tables = []decider.LearnedTable{{Name: "none", Runs: "12", Scenario: "34"}}
+	p.Tables = []decider.LearnedTable{{Name: "none", Runs: "12", Sample: []string{"34"}}}
 	return p
 }
 

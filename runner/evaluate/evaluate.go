@@ -62,8 +62,9 @@ func Prepare(ctx context.Context, env *app.Env, o Options) (*Evaluation, error) 
 	if err := e.readTrees(); err != nil {
 		return nil, err
 	}
+	known := identify(e.o.Trees)
 	for _, p := range e.policies {
-		p.Seen = p.seen(e.o.Trees)
+		p.Seen = p.seen(known)
 	}
 	tellApart(e.o.Trees, o.Tables) // which renames tables
 	return e, nil

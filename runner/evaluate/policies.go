@@ -19,6 +19,7 @@ import (
 	"graft/runner/app"
 	"graft/simulation"
 	"graft/simulation/evaluation"
+	"graft/simulation/tables"
 )
 
 // Policy is a policy to evaluate.
@@ -189,34 +190,49 @@ func (p *Policy) describe(vocab string) runs.EvaluatedPolicy {
 	return r
 }
 
-// learnedFrom returns a function that reports whether a structural policy learned from a table; nil means unknown. A
-// table is known by its runs, also under another name, or by its scenario, also with further runs. Policies of earlier
-// versions state only names.
-func (p *Policy) learnedFrom() func(t *simulation.Tree) bool {
+// evaluated identifies a table that policies are evaluated on.
+type evaluated struct {
+	name   string
+	digest string // digest of its runs
+	hashes tables.RunHashes
+}
+
+// identify identifies tables by their names and runs.
+func identify(trees []*simulation.Tree) []evaluated {
+	all := make([]evaluated, len(trees))
+	for k, t := range trees {
+		all[k] = evaluated{t.Name, t.RunsDigest(), t.Hashes()}
+	}
+	return all
+}
+
+// learnedFrom returns a function that reports whether a structural policy learned from a table; nil means unknown. It
+// compares runs, not names: a table counts if it is equal to a training table, or shares at least half of the runs of
+// the smaller table. Policies of earlier versions state only names.
+func (p *Policy) learnedFrom() func(t evaluated) bool {
 	switch {
 	case p.Structural == nil:
 		return nil
 	case p.Structural.Tables != nil:
-		return func(t *simulation.Tree) bool {
-			runs, scenario := t.RunsDigest(), t.Scenario.Digest()
+		return func(t evaluated) bool {
 			return slices.ContainsFunc(p.Structural.Tables, func(l decider.LearnedTable) bool {
-				return l.Runs == runs || l.Scenario == scenario
+				return l.Runs == t.digest || t.hashes.Overlaps(l.Sample)
 			})
 		}
 	case p.Structural.Notes["tables"] == "":
 		return nil
 	}
 	learned := strings.Split(p.Structural.Notes["tables"], ", ")
-	return func(t *simulation.Tree) bool { return slices.Contains(learned, t.Name) }
+	return func(t evaluated) bool { return slices.Contains(learned, t.name) }
 }
 
 // seen describes the tables that a structural policy learned from; empty means unknown.
-func (p *Policy) seen(trees []*simulation.Tree) string {
+func (p *Policy) seen(all []evaluated) string {
 	learned, count := p.learnedFrom(), 0
 	if learned == nil {
 		return ""
 	}
-	for _, t := range trees {
+	for _, t := range all {
 		if learned(t) {
 			count++
 		}
@@ -224,7 +240,7 @@ func (p *Policy) seen(trees []*simulation.Tree) string {
 	switch {
 	case count == 0:
 		return "other tables"
-	case count < len(trees):
+	case count < len(all):
 		return "some of these tables"
 	case count == 1:
 		return evaluation.SeenThis

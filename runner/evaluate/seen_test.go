@@ -19,15 +19,15 @@ func TestAPolicysNotesSayWhatItHasSeen(t *testing.T) {
 		"early, late, middle": "these tables",
 	} {
 		p := &Policy{Structural: &decider.Structural{Notes: map[string]string{"tables": notes}}}
-		assert.Equal(t, want, p.seen(trees), notes)
+		assert.Equal(t, want, p.seen(identify(trees)), notes)
 	}
 	p := &Policy{Structural: &decider.Structural{Notes: map[string]string{"tables": "late"}}}
-	assert.Equal(t, "this table", p.seen(trees[1:]))
-	assert.Empty(t, (&Policy{}).seen(trees), "one of the original's")
+	assert.Equal(t, "this table", p.seen(identify(trees[1:])))
+	assert.Empty(t, (&Policy{}).seen(identify(trees)), "one of the original's")
 }
 
 // A policy knows its tables by their content: a renamed copy was in its training set, and another table of the same
-// name was not. A table with further runs keeps its scenario.
+// name was not, such as one simulated with another learning rate. A table with further runs keeps its old runs.
 func TestPoliciesKnowTheirTablesByContent(t *testing.T) {
 	table := func(name string, budget, accuracy float64, seeds ...int64) *simulation.Tree {
 		r := tables.Record{Sequence: []string{"none"}, Left: []float64{1}}
@@ -40,7 +40,7 @@ func TestPoliciesKnowTheirTablesByContent(t *testing.T) {
 	}
 	late := table("late", 9, 0.5, 1)
 	p := &Policy{Structural: &decider.Structural{Notes: map[string]string{"tables": "late"},
-		Tables: []decider.LearnedTable{{Name: "late", Runs: late.RunsDigest(), Scenario: late.Scenario.Digest()}}}}
+		Tables: []decider.LearnedTable{{Name: "late", Runs: late.RunsDigest(), Sample: late.Hashes().Sample()}}}}
 	for name, c := range map[string]struct {
 		tree *simulation.Tree
 		want string
@@ -49,9 +49,11 @@ func TestPoliciesKnowTheirTablesByContent(t *testing.T) {
 		"renamed copy":  {table("early", 9, 0.5, 1), "this table"},
 		"further seed":  {table("late", 9, 0.5, 1, 2), "this table"},
 		"same name":     {table("late", 8, 0.7, 1), "other tables"},
+		"same scenario": {table("late", 9, 0.7, 1), "other tables"},
+		"other seeds":   {table("late", 9, 0.5, 2, 3), "other tables"},
 		"another table": {table("early", 9, 0.6, 1), "other tables"},
 	} {
-		assert.Equal(t, c.want, p.seen([]*simulation.Tree{c.tree}), name)
+		assert.Equal(t, c.want, p.seen(identify([]*simulation.Tree{c.tree})), name)
 	}
 }
 

@@ -153,7 +153,7 @@ func (st *structural) write(all []learning.Result) (*decider.Structural, error) 
 	for _, t := range trees {
 		names = append(names, t.Name)
 		learned = append(learned, decider.LearnedTable{Name: t.Name, Runs: t.RunsDigest(),
-			Scenario: t.Scenario.Digest()})
+			Sample: t.Hashes().Sample()})
 	}
 	tables := strings.Join(names, ", ")
 	var policies []*decider.Structural

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -52,6 +53,55 @@ func (t *Table) runs() (count int) {
 		count += len(t.Records[k].Seeds)
 	}
 	return count
+}
+
+// sampledRuns is the number of runs in a sample. The standard error of a share of one half is 6%.
+const sampledRuns = 64
+
+// RunHashes identifies the runs of a table by their hashes.
+type RunHashes map[string]bool
+
+// Hashes returns a hash of each run: network, budget, sequence, times of decisions, seed and accuracy.
+func (t *Table) Hashes() RunHashes {
+	all := make(RunHashes, t.runs())
+	for k := range t.Records {
+		r := &t.Records[k]
+		head := fmt.Sprintf("%q %v %q %v", t.Network, t.Budget, r.Sequence, r.Left)
+		for at, seed := range r.Seeds {
+			h := sha256.Sum256(fmt.Appendf(nil, "%s %d:%v", head, seed, r.Accuracy[at]))
+			all[hex.EncodeToString(h[:6])] = true
+		}
+	}
+	return all
+}
+
+// Sample returns the 64 smallest hashes, sorted, which are a random part of the runs. It returns all hashes if there
+// are fewer.
+func (h RunHashes) Sample() []string {
+	all := slices.Sorted(maps.Keys(h))
+	return all[:min(len(all), sampledRuns)]
+}
+
+// Overlaps reports whether two tables share at least half of the runs of the smaller one, as in [Table.SameRuns], given
+// the sample of the other table. If the sample is a part of the other table, Overlaps compares the runs in the sample's
+// range of hashes, which are a random part of both tables. Unlike SameRuns, it accepts other results for the remaining
+// common runs.
+func (h RunHashes) Overlaps(sample []string) bool {
+	shared, inRange := 0, len(h)
+	for _, hash := range sample {
+		if h[hash] {
+			shared++
+		}
+	}
+	if len(sample) == sampledRuns {
+		inRange = 0
+		for hash := range h {
+			if hash <= sample[len(sample)-1] {
+				inRange++
+			}
+		}
+	}
+	return shared > 0 && 2*shared >= min(len(sample), inRange)
 }
 
 // RunsDigest returns the SHA-256, in hexadecimal, of the runs: network, budget, sequences, times of decisions, seeds

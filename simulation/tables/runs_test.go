@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -47,6 +48,30 @@ func TestTablesWithTheSameRuns(t *testing.T) {
 		other := make(name, c.change)
 		require.Equal(t, c.same, first.SameRuns(other), name)
 		require.Equal(t, c.same, other.SameRuns(first), name)
+		overlaps := c.same || name == "other accuracy" || name == "other times" // of few of the runs
+		require.Equal(t, overlaps, first.Hashes().Overlaps(other.Hashes().Sample()), name)
+		require.Equal(t, overlaps, other.Hashes().Overlaps(first.Hashes().Sample()), name)
 		require.Equal(t, c.digest, first.RunsDigest() == other.RunsDigest(), name)
 	}
+}
+
+// The share of common runs of large tables is estimated from a sample.
+func TestSamplesOfRuns(t *testing.T) {
+	hashes := func(network string, sequences int) RunHashes {
+		var records []Record
+		for k := range sequences {
+			records = append(records, Record{Sequence: []string{fmt.Sprintf("deepen:%d", k)}, Left: []float64{9},
+				Accuracy: []float64{0.4, 0.5}, Seeds: []int64{1, 2}})
+		}
+		table, err := New(Scenario{Name: "late", Network: network, Budget: 10, Decisions: 1}, records)
+		require.NoError(t, err)
+		return table.Hashes()
+	}
+	large := hashes("ConvSmall", 200)
+	require.Len(t, large, 400)
+	require.Len(t, large.Sample(), 64)
+	require.True(t, hashes("ConvSmall", 2000).Overlaps(large.Sample()), "further sequences")
+	require.True(t, large.Overlaps(hashes("ConvSmall", 2000).Sample()), "fewer sequences")
+	require.False(t, large.Overlaps(hashes("ConvLarge", 200).Sample()), "another network")
+	require.False(t, large.Overlaps(nil), "unknown runs")
 }
