@@ -62,29 +62,33 @@ func (j *Job) ConstantsOf(seed int64) string {
 
 // WeightsDigest returns the SHA-256, in hex, of the weight file for a seed. It returns an empty text if no
 // file is named, or if it does not exist.
-func (j *Job) WeightsDigest(fsys files.FS, seed int64) (string, error) {
+func (j *Job) WeightsDigest(d *files.Digests, seed int64) (string, error) {
 	path := cmp.Or(j.InitialWeightsOf(seed).Weights, j.ConstantsOf(seed))
-	info, err := fsys.Stat(path)
+	info, err := d.FS.Stat(path)
 	if path == "" || errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir() {
 		return "", nil
 	}
-	h := sha256.New()
-	err = hashFile(fsys, h, path)
-	return hex.EncodeToString(h.Sum(nil)), err
+	return d.SHA256(path)
+}
+
+// SharedWeightsDigest returns the SHA-256, in hex, of the weight file that all seeds share. It returns an empty text if
+// they share none, or if it does not exist.
+func (j *Job) SharedWeightsDigest(d *files.Digests) (string, error) {
+	if j.WeightsBySeed() {
+		return "", nil
+	}
+	return j.WeightsDigest(d, j.Run.Seed)
 }
 
 // FilesDigest returns the SHA-256, in hex, of the content of the files that the job names, such as the network, the
-// profile and the policy. It includes the initial weights if all seeds share them. It excludes the images.
-func (j *Job) FilesDigest(fsys files.FS) (string, error) {
+// profile and the policy. It includes the given digest of the weights that all seeds share. It excludes the images.
+func (j *Job) FilesDigest(weights string) string {
 	h := sha256.New()
 	j.contents(h)
-	var err error
 	if !j.WeightsBySeed() {
-		var weights string
-		weights, err = j.WeightsDigest(fsys, j.Run.Seed)
 		fmt.Fprintln(h, "weights", weights)
 	}
-	return hex.EncodeToString(h.Sum(nil)), err
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 func (j *Job) weightsOf(seed int64) string {

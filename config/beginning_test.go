@@ -101,7 +101,8 @@ func TestTheDigestOfFiles(t *testing.T) {
 	}
 	digest := func(set ...string) string {
 		set = append(set, "network.weights="+filepath.Join(folder, "first.safetensors"))
-		return must(must(ReadJob(files.OS{}, "", set)).FilesDigest(files.OS{}))
+		j := must(ReadJob(files.OS{}, "", set))
+		return j.FilesDigest(must(j.SharedWeightsDigest(files.NewDigests(files.OS{}, time.Now))))
 	}
 	write("events.csv", "seconds,change,devices\n1,up,2\n")
 	write("first.safetensors", "weights")

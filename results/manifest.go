@@ -40,13 +40,19 @@ type Manifest struct {
 	// digest of the content of the files that a job's configuration names, such as the network, the profile, the policy
 	// and the initial weights of all seeds, but not the images; empty means unknown
 	FilesSHA256 string `json:"files_sha256,omitempty"`
-	LibTorch    string `json:"libtorch,omitempty"` // version of LibTorch that trains a job; empty means unknown
+	// digest of the file of initial weights that all seeds share, as it was when the run started; empty without one
+	InitialWeightsSHA256 string `json:"initial_weights_sha256,omitempty"`
+	// version of the LibTorch that trains a job: for a PyTorch program, the version that the program reports; empty
+	// means unknown
+	LibTorch string `json:"libtorch,omitempty"`
 	// run from whose kept checkpoint this run started, and time of the checkpoint; empty without one
 	Fork string `json:"fork,omitempty"`
 	// the run continued with another time budget, so its first part followed another learning rate schedule
-	OtherBudget bool     `json:"other_budget,omitempty"`
-	Host        string   `json:"host,omitempty"`         // machine on which the run started; empty means unknown
-	CommandLine []string `json:"command_line,omitempty"` // program and arguments; empty means unknown
+	OtherBudget bool `json:"other_budget,omitempty"`
+	// the run continued with another version of LibTorch than its first part
+	OtherLibTorch bool     `json:"other_libtorch,omitempty"`
+	Host          string   `json:"host,omitempty"`         // machine on which the run started; empty means unknown
+	CommandLine   []string `json:"command_line,omitempty"` // program and arguments; empty means unknown
 }
 
 // ReadManifest reads the manifest of the run in a folder, without a lock.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -138,10 +139,18 @@ func (r *Run) Reconfigure(config, resolved string, d Digests, otherBudget bool) 
 
 // NoteFork records in the manifest from which checkpoint of another run this run started.
 func (r *Run) NoteFork(from string) error {
+	return r.Amend(func(m *Manifest) { m.Fork = from })
+}
+
+// Amend changes the manifest of a run that continues. It writes the manifest only if a field changes.
+func (r *Run) Amend(change func(m *Manifest)) error {
 	m := r.manifest
-	m.Fork = from
+	change(&m)
+	if reflect.DeepEqual(m, r.manifest) {
+		return nil
+	}
 	if err := writeJSON(r.fsys, r.Path(ManifestFile), m); err != nil {
-		return err
+		return fmt.Errorf("change the manifest of %s: %w", r.path, err)
 	}
 	r.manifest = m
 	return nil

@@ -15,6 +15,7 @@ func environment(ctx context.Context) *app.Env {
 	built := builtVersion()
 	e := &app.Env{Files: filesFrom(ctx), Now: time.Now, Random: rand.Reader, Version: built.source(),
 		Modified: built.Modified, Args: os.Args, Log: loggerFrom(ctx), Enter: os.Chdir}
+	e.Digests = files.NewDigests(e.Files, e.Now)
 	if built.Revision != unknown {
 		e.Revision = built.Revision
 	}

@@ -27,8 +27,8 @@ const FilesSetting = "(content of files)"
 
 // ColumnSettings returns the settings that distinguish the columns of a comparison, as strings. The settings are the
 // configuration, the versions of graft and LibTorch, the digests of the images and of other files, and changes during
-// the run: of its devices over HTTP, and of its budget when it was resumed. Seeds and keys that do not change results
-// are omitted.
+// the run: of its devices over HTTP, and of its budget or LibTorch when it was resumed. Seeds and keys that do not
+// change results are omitted.
 func (r *Run) ColumnSettings() map[string]string {
 	all := map[string]string{}
 	for _, s := range r.Material() {
@@ -39,6 +39,9 @@ func (r *Run) ColumnSettings() map[string]string {
 	}
 	if v := r.Manifest.LibTorch; v != "" {
 		all["(version of LibTorch)"] = v
+	}
+	if r.Manifest.OtherLibTorch {
+		all["(version of LibTorch)"] = "changed when the run resumed"
 	}
 	if digest := r.Manifest.DatasetSHA256; digest != "" { // the configuration has only its name
 		all["(images)"] = document.ShortDigest(digest)

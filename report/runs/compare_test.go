@@ -12,11 +12,22 @@ import (
 	"graft/trainer"
 )
 
+// Seeds of one configuration with the same changes share a column. The times of changes over HTTP differ between seeds,
+// and processes join an elastic job at any time.
 func TestLiveChangesInWords(t *testing.T) {
 	up := trainer.LiveChange{At: 1500 * time.Millisecond, Change: trainer.Up, Devices: 2}
-	require.Empty(t, liveText(nil))
-	require.Equal(t, "up to 2 devices at 1.5s", liveText([]trainer.LiveChange{up}))
-	require.Regexp(t, "^4 changes, [0-9a-f]+$", liveText([]trainer.LiveChange{up, up, up, up}))
+	later, more := up, up
+	later.At, more.Devices = up.At+1, 3
+	r := &Run{}
+	require.Empty(t, r.liveText(nil))
+	require.Equal(t, "up to 2 devices", r.liveText([]trainer.LiveChange{up}))
+	require.Equal(t, "up to 2 devices", r.liveText([]trainer.LiveChange{later}))
+	many := r.liveText([]trainer.LiveChange{up, up, up, up})
+	require.Regexp(t, "^4 changes, [0-9a-f]+$", many)
+	require.Equal(t, many, r.liveText([]trainer.LiveChange{up, up, up, later}))
+	require.NotEqual(t, many, r.liveText([]trainer.LiveChange{up, up, up, more}))
+	r.Settings = []config.Setting{{Key: "parallel.elastic", Text: "true"}}
+	require.Empty(t, r.liveText([]trainer.LiveChange{up}))
 }
 
 // Runs share a column only if everything on which their results depend is equal. The configuration has only the names
@@ -34,8 +45,9 @@ func TestRunsWithOtherInputsHaveOtherColumns(t *testing.T) {
 	for about, change := range map[string]func(r *Run){
 		"another version of graft":         func(r *Run) { r.Manifest.Graft = "v2" },
 		"another LibTorch":                 func(r *Run) { r.Manifest.LibTorch = "2.1.0" },
+		"another LibTorch since a resume":  func(r *Run) { r.Manifest.OtherLibTorch = true },
 		"another content of the network":   func(r *Run) { r.Manifest.FilesSHA256 = "bbbbbbbbbbbbbbbb" },
-		"devices changed over HTTP":        func(r *Run) { r.live = "up to 2 devices at 1s" },
+		"devices changed over HTTP":        func(r *Run) { r.live = "up to 2 devices" },
 		"another budget in its first part": func(r *Run) { r.Manifest.OtherBudget = true },
 	} {
 		require.NotEqual(t, plain, made(change), about)

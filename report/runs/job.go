@@ -22,7 +22,7 @@ func readJobRun(f *Folder, r *Run) error {
 		return err
 	}
 	if r.Ended {
-		r.Outcome, r.Quantities, r.live = o.Digest, jobQuantities(o, int64(r.Manifest.Seed)), liveText(o.Live)
+		r.Outcome, r.Quantities, r.live = o.Digest, jobQuantities(o, int64(r.Manifest.Seed)), r.liveText(o.Live)
 		r.Faults = f.cutEpochs(r, o)
 		return nil
 	}
@@ -33,12 +33,17 @@ func readJobRun(f *Folder, r *Run) error {
 	return err
 }
 
-// liveText identifies changes of a job's devices outside of its timeline: a few by their text, and more by a digest.
-func liveText(list []trainer.LiveChange) string {
+// liveText identifies changes of a job's devices outside of its timeline: a few by their text, and more by a digest. It
+// omits their times, because a client that repeats the changes for each seed cannot repeat the exact times. It is empty
+// for an elastic job, whose configuration lets processes join and leave at any time.
+func (r *Run) liveText(list []trainer.LiveChange) string {
+	if elastic, _ := r.Setting("parallel.elastic"); elastic == "true" {
+		return ""
+	}
 	const most = 3
 	var parts []string
 	for _, c := range list {
-		parts = append(parts, fmt.Sprintf("%s to %s at %v", c.Change, words.Plural(c.Devices, "device"), c.At))
+		parts = append(parts, fmt.Sprintf("%s to %s", c.Change, words.Plural(c.Devices, "device")))
 	}
 	if len(parts) <= most {
 		return strings.Join(parts, ", ")

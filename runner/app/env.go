@@ -23,6 +23,8 @@ import (
 type Env struct {
 	Files files.FS         // file system; required
 	Now   func() time.Time // wall clock; required
+	// digests of large files, such as initial weights, which this process has read; nil reads them for each use
+	Digests *files.Digests
 	// source of cryptographic random numbers, for tokens and the names of leases; required
 	Random  io.Reader
 	Version string // version of graft, for manifests and pages; empty means unknown
@@ -44,6 +46,14 @@ type Env struct {
 	Getenv func(name string) string
 	// Enter changes the working directory, the base of relative paths. Nil keeps the current directory.
 	Enter func(folder string) error
+}
+
+// FileDigests returns the digests of files.
+func (e *Env) FileDigests() *files.Digests {
+	if e.Digests != nil {
+		return e.Digests
+	}
+	return files.NewDigests(e.Files, e.Now)
 }
 
 // Progress describes a progress bar. The bar calls the functions from another goroutine.

@@ -126,7 +126,7 @@ func (s *sweep) weightsOf(job *config.Job, seeds []int64) (digests []string, err
 			digests = append(digests, digests[0])
 			continue
 		}
-		digest, err := job.WeightsDigest(s.env.Files, seed)
+		digest, err := job.WeightsDigest(s.env.FileDigests(), seed)
 		if err != nil {
 			return nil, fmt.Errorf("seed %d: network.weights: %w", seed, err)
 		}
@@ -140,7 +140,7 @@ func (s *sweep) checkSeeds(job *config.Job, seeds []int64, resumes bool) error {
 	for _, seed := range seeds {
 		var err error
 		if !resumes {
-			err = train.CheckFork(s.env.Files, job, seed)
+			err = train.CheckFork(s.env.FileDigests(), job, seed)
 		}
 		if job.WeightsBySeed() {
 			err = errors.Join(err, train.CheckWeights(s.env, job, seed))

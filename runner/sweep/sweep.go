@@ -169,27 +169,23 @@ func (s *sweep) openRun(path string, o Options) (*results.Run, error) {
 		}
 		return run, nil
 	}
-	named, err := s.filesDigest()
-	if err != nil {
-		return nil, err
-	}
 	return s.env.CreateRun(s.folder, runs.SweepKind,
 		results.CreateOptions{Force: o.Force, Config: s.Text(), Resolved: s.Resolved()},
 		results.Manifest{Seed: uint64(s.Run.Seed), Device: s.Run.Device, Profile: s.Time.Profile,
-			ConfigSHA256: s.Digest(), FilesSHA256: named, Network: s.NetworkName()})
+			ConfigSHA256: s.Digest(), FilesSHA256: s.filesDigest(), Network: s.NetworkName()})
 }
 
 // filesDigest is the digest of the content of the files that the cases name.
-func (s *sweep) filesDigest() (string, error) {
+func (s *sweep) filesDigest() string {
 	var digests []string
 	for _, c := range s.plan.Cases {
-		digest, err := s.jobs[c.Key].FilesDigest(s.env.Files)
-		if err != nil {
-			return "", err
+		weights := "" // without initial weights
+		if len(c.Weights) > 0 {
+			weights = c.Weights[0]
 		}
-		digests = append(digests, digest)
+		digests = append(digests, s.jobs[c.Key].FilesDigest(weights))
 	}
-	return runs.DigestOfTexts(digests...), nil
+	return runs.DigestOfTexts(digests...)
 }
 
 func (s *sweep) planText() (string, error) {

@@ -222,6 +222,29 @@ func TestFilesThatChangeDuringASweep(t *testing.T) {
 	require.Len(t, r.Outcome.Cases[0].Trials, 1)
 }
 
+// Initial weights that change while the trials of a sweep run end its trials, before a trial starts from other weights.
+func TestWeightsThatChangeDuringASweep(t *testing.T) {
+	dir := t.TempDir()
+	first := smallest(filepath.Join(dir, "first"))
+	_, err := sweep.Run(t.Context(), worktest.Env(files.OS{}), "", first)
+	require.NoError(t, err)
+	trial := filepath.Join(first.Folder, "trials/as-given/seed-1")
+	weights := filepath.Join(trial, "weights.safetensors")
+	change := func() {
+		text, err := os.ReadFile(weights)
+		require.NoError(t, err)
+		text[len(text)-1] ^= 1
+		require.NoError(t, os.WriteFile(weights, text, 0o600))
+	}
+	o := smallest(filepath.Join(dir, "run"))
+	o.Set, o.Seeds = append(o.Set[:len(o.Set)-2], "network.name=", "network.weights="+weights,
+		"network.file="+filepath.Join(trial, "network.toml")), 2
+	r, err := sweep.Run(t.Context(), stopsAfter(change), "", o)
+	require.ErrorContains(t, err, "the content of network.weights ("+weights+") changed since the start of the sweep")
+	require.Len(t, r.Outcome.Cases[0].Trials, 1)
+	require.NoDirExists(t, filepath.Join(o.Folder, "trials/as-given/seed-2"))
+}
+
 // A sweep does not mix trials that start from different weights, or that use different images.
 func TestSweepsDoNotMixInputs(t *testing.T) {
 	dir := t.TempDir()

@@ -129,24 +129,27 @@ func (s *sweep) perform(held, ctx context.Context, t trial, o workers.Options) (
 	return true, nil
 }
 
-// train runs the job of a trial, or continues it from its checkpoint. A folder that cannot be resumed is moved aside.
+// train runs the job of a trial, or continues it from its checkpoint. A folder that cannot be resumed is moved aside,
+// unless the job of the trial has changed.
 func (s *sweep) train(ctx context.Context, t trial, o workers.Options) (*train.Result, error) {
 	set := append(append([]string{}, t.set...), fmt.Sprintf("run.seed=%d", t.Seed))
-	if err := errors.Join(s.checkFiles(t), s.checkWeights(t, set)); err != nil {
-		return nil, err
+	if o.Device != "" {
+		set = append(set, "run.device="+o.Device)
 	}
+	var changed error
 	env, path, options := *s.env, s.caseFile(t.Case), train.Options{Set: set, Folder: s.at(t.Folder())}
+	options.Check = func(c *config.Job) error {
+		changed = s.check(t, c, len(t.set) == 0 && o.Device == "")
+		return changed
+	}
 	env.Show, env.Args = nil, []string{"graft", "train", path, "--folder", options.Folder}
 	for _, a := range set {
 		env.Args = append(env.Args, "--set", a)
 	}
-	if o.Device != "" {
-		options.Set = append(options.Set, "run.device="+o.Device)
-	}
 	_, err := results.ReadManifest(env.Files, options.Folder)
 	if options.Resume = err == nil; options.Resume {
 		r, err := train.Run(ctx, &env, path, options)
-		if err == nil || ctx.Err() != nil || errors.Is(err, files.ErrLocked) {
+		if err == nil || changed != nil || ctx.Err() != nil || errors.Is(err, files.ErrLocked) {
 			return r, err
 		}
 		s.env.Log.Warn("cannot resume trial; starting from the beginning", zap.Stringer("trial", t),
@@ -156,31 +159,32 @@ func (s *sweep) train(ctx context.Context, t trial, o workers.Options) (*train.R
 	return train.Run(ctx, &env, path, options)
 }
 
-// checkFiles returns an error if a file that the job of a trial reads, such as its network or profile, changed since
-// the sweep was planned.
-func (s *sweep) checkFiles(t trial) error {
-	job, err := config.ReadJob(s.env.Files, s.caseFile(t.Case), nil)
-	if err == nil && job.Digest() != t.Case.Digest {
-		err = failure.With(failure.Configuration, fmt.Errorf("%s since the start of the sweep; restore it, or start "+
-			"a new sweep in another folder", config.Changes(s.env.Files, s.caseFile(t.Case), job)))
+// check returns an error if the job of a trial, or its initial weights, changed since the sweep was planned. A plain
+// job differs from the job of its case only in the seed.
+func (s *sweep) check(t trial, c *config.Job, plain bool) error {
+	own, err := c.WithSeed(s.Run.Seed), error(nil)
+	if !plain {
+		if own, err = config.ReadJob(s.env.Files, s.caseFile(t.Case), nil); err != nil {
+			return err
+		}
 	}
-	return err
+	if own.Digest() != t.Case.Digest {
+		return failure.With(failure.Configuration, fmt.Errorf("%s since the start of the sweep; restore it, or start "+
+			"a new sweep in another folder", config.Changes(s.env.Files, s.caseFile(t.Case), own)))
+	}
+	return s.checkWeights(t, c)
 }
 
 // checkWeights returns an error if the initial weights of a trial changed since the sweep was planned.
-func (s *sweep) checkWeights(t trial, set []string) error {
+func (s *sweep) checkWeights(t trial, c *config.Job) error {
 	k := slices.Index(t.Case.Seeds, t.Seed)
 	if k >= len(t.Case.Weights) || t.Case.Weights[k] == "" || t.Case.Final != "" { // a final network has fresh weights
 		return nil
 	}
-	job, err := config.ReadJob(s.env.Files, s.caseFile(t.Case), set)
-	if err != nil {
-		return err
-	}
-	digest, err := job.WeightsDigest(s.env.Files, t.Seed)
+	digest, err := c.WeightsDigest(s.env.FileDigests(), t.Seed)
 	if err == nil && digest != "" && digest != t.Case.Weights[k] { // a trial with a checkpoint does not need the file
 		err = failure.With(failure.Configuration, fmt.Errorf("the content of network.weights (%s) changed since the "+
-			"start of the sweep; restore the file, or start a new sweep in another folder", job.Network.Weights))
+			"start of the sweep; restore the file, or start a new sweep in another folder", c.Network.Weights))
 	}
 	return err
 }

@@ -112,7 +112,7 @@ func mismatched(fsys files.FS, path string, err error) error {
 // not open LibTorch.
 func Check(ctx context.Context, env *app.Env, c *config.Job) error {
 	return errors.Join(checkToken(env, c.Train.Parallel.Token), checkWeights(env, c),
-		CheckFork(env.Files, c, c.Run.Seed), TryProgram(ctx, c))
+		CheckFork(env.FileDigests(), c, c.Run.Seed), TryProgram(ctx, c))
 }
 
 // CannotListen lists warnings about the addresses on which a job will listen, if this machine cannot listen on them

@@ -126,9 +126,9 @@ func (j *job) notEnded(r trainer.Reached) error {
 
 // adopt records that the run continues with another configuration, once a checkpoint has it. Kept checkpoints belong to
 // the configuration before it.
-func (j *job) adopt() error {
-	if !j.changed {
-		return nil
+func (j *job) adopt(last *trainer.SavedJob) error {
+	if err := j.amend(last); err != nil || !j.changed {
+		return err
 	}
 	if err := results.RemoveKept(j.env.Files, j.folder); err != nil {
 		return err
@@ -137,24 +137,66 @@ func (j *job) adopt() error {
 		j.env.Log.Info("configuration change accepted: " + what)
 	}
 	otherBudget := j.was != nil && j.was.Time.Budget != j.Time.Budget
-	digest, err := j.FilesDigest(j.env.Files)
+	weights := j.stored.Manifest().InitialWeightsSHA256
+	if weights == "" { // none, or not recorded by an earlier version
+		var err error
+		if weights, err = j.SharedWeightsDigest(j.env.FileDigests()); err != nil {
+			return err
+		}
+	}
+	return j.stored.Reconfigure(j.Text(), j.Resolved(), results.Digests{ConfigSHA256: j.Digest(),
+		FilesSHA256: j.FilesDigest(weights)}, otherBudget)
+}
+
+// amend records what differs in this process from the start of a resumed run. A run without a checkpoint starts again,
+// with the current weights. Otherwise the digest of the initial weights stays, even if the file has changed or is gone.
+func (j *job) amend(last *trainer.SavedJob) error {
+	if !j.o.Resume {
+		return nil
+	}
+	library, err := j.library()
 	if err != nil {
 		return err
 	}
-	return j.stored.Reconfigure(j.Text(), j.Resolved(), results.Digests{ConfigSHA256: j.Digest(), FilesSHA256: digest},
-		otherBudget)
+	if last == nil {
+		weights, err := j.SharedWeightsDigest(j.env.FileDigests())
+		if err != nil {
+			return err
+		}
+		return j.stored.Amend(func(m *results.Manifest) {
+			m.InitialWeightsSHA256, m.FilesSHA256 = weights, j.FilesDigest(weights)
+			m.LibTorch, m.OtherLibTorch = library, false
+		})
+	}
+	return j.stored.Amend(func(m *results.Manifest) {
+		if m.LibTorch != "" && library != "" && m.LibTorch != library {
+			m.OtherLibTorch = true
+		}
+	})
+}
+
+// library returns the version of the LibTorch that trains the network; empty means unknown.
+func (j *job) library() (string, error) {
+	if j.program != nil {
+		return j.program.Session.Begun.Torch, nil
+	}
+	library, err := torch.Describe()
+	return library.Version, err
 }
 
 func (j *job) create(data *dataset.Set) (*results.Run, error) {
-	weights, err := keptDigest(j.env.Files, j.Job)
+	if err := j.o.check(j.Job); err != nil { // the weights are read now
+		return nil, err
+	}
+	kept, err := keptDigest(j.env.FileDigests(), j.Job)
 	if err != nil {
 		return nil, err
 	}
-	named, err := j.FilesDigest(j.env.Files)
+	shared, err := j.SharedWeightsDigest(j.env.FileDigests())
 	if err != nil {
 		return nil, err
 	}
-	library, err := torch.Describe()
+	library, err := j.library()
 	if err != nil {
 		return nil, err
 	}
@@ -162,5 +204,6 @@ func (j *job) create(data *dataset.Set) (*results.Run, error) {
 		results.CreateOptions{Force: j.o.Force, Config: j.Text(), Resolved: j.Resolved()},
 		results.Manifest{Seed: uint64(j.Run.Seed),
 			Device: j.Run.Device, Profile: j.Time.Profile, ConfigSHA256: j.Digest(), DatasetSHA256: data.Digest,
-			WeightsSHA256: weights, FilesSHA256: named, LibTorch: library.Version, Network: j.NetworkName()})
+			WeightsSHA256: kept, InitialWeightsSHA256: shared, FilesSHA256: j.FilesDigest(shared), LibTorch: library,
+			Network: j.NetworkName()})
 }

@@ -28,8 +28,8 @@ type source struct {
 }
 
 // CheckFork returns an error if a job with the given seed cannot start from the run that its key run.fork names.
-func CheckFork(fsys files.FS, c *config.Job, seed int64) error {
-	_, kept, err := findSource(fsys, c, seed)
+func CheckFork(d *files.Digests, c *config.Job, seed int64) error {
+	_, kept, err := findSource(d, c, seed)
 	if kept != nil {
 		err = errors.Join(err, kept.Close())
 	}
@@ -38,15 +38,15 @@ func CheckFork(fsys files.FS, c *config.Job, seed int64) error {
 
 // findSource reads the run that run.fork names, and opens its newest kept checkpoint at which the two jobs agree. It
 // returns nil if the key is empty, and no checkpoint if they agree at none.
-func findSource(fsys files.FS, c *config.Job, seed int64) (*source, *results.Checkpoint, error) {
+func findSource(d *files.Digests, c *config.Job, seed int64) (*source, *results.Checkpoint, error) {
 	if c.Run.Fork == "" {
 		return nil, nil, nil
 	}
 	s, own := &source{folder: c.Run.ForkOf(seed)}, c.WithSeed(seed)
 	var kept *results.Checkpoint
-	err := s.read(fsys, own)
+	err := s.read(d, own)
 	if err == nil {
-		kept, err = s.newest(fsys, own)
+		kept, err = s.newest(d.FS, own)
 	}
 	if err != nil {
 		return nil, nil, failure.With(failure.Configuration, fmt.Errorf("run.fork: %w", err))
@@ -55,7 +55,8 @@ func findSource(fsys files.FS, c *config.Job, seed int64) (*source, *results.Che
 }
 
 // read reads the run's job, and checks that it differs from the new job only in what a checkpoint allows.
-func (s *source) read(fsys files.FS, c *config.Job) error {
+func (s *source) read(d *files.Digests, c *config.Job) error {
+	fsys := d.FS
 	f, err := runs.ReadFolder(fsys, s.folder)
 	if err != nil {
 		return fmt.Errorf("%w; name the run folder of a job", err)
@@ -70,12 +71,12 @@ func (s *source) read(fsys files.FS, c *config.Job) error {
 	if s.job, err = config.ReadJob(fsys, filepath.Join(s.folder, runs.ResolvedFile), nil); err != nil {
 		return fmt.Errorf("read the job of %s: %w", s.folder, err)
 	}
-	return s.comparable(fsys, c)
+	return s.comparable(d, c)
 }
 
 // comparable returns an error if a job that forks from the run would not equal the same job from the beginning.
-func (s *source) comparable(fsys files.FS, c *config.Job) error {
-	weights, err := weightsDigest(fsys, c)
+func (s *source) comparable(d *files.Digests, c *config.Job) error {
+	weights, err := weightsDigest(d, c)
 	switch {
 	case err != nil:
 		return err
@@ -101,17 +102,17 @@ func (s *source) comparable(fsys files.FS, c *config.Job) error {
 
 // keptDigest is the digest of the initial weights' file for a job that keeps checkpoints; empty for other jobs, whose
 // weights need not be read twice.
-func keptDigest(fsys files.FS, c *config.Job) (string, error) {
+func keptDigest(d *files.Digests, c *config.Job) (string, error) {
 	if c.Train.Checkpoint.Keep == 0 {
 		return "", nil
 	}
-	return weightsDigest(fsys, c)
+	return weightsDigest(d, c)
 }
 
 // weightsDigest is the digest of a job's file of initial weights; empty without one.
-func weightsDigest(fsys files.FS, c *config.Job) (string, error) {
+func weightsDigest(d *files.Digests, c *config.Job) (string, error) {
 	if path := c.InitialWeights().Weights; path != "" {
-		return runs.DigestOf(fsys, path)
+		return d.Of("named", path, func() (string, error) { return runs.DigestOf(d.FS, path) })
 	}
 	return "", nil
 }
@@ -180,7 +181,7 @@ func (j *job) fork() (*results.Checkpoint, error) {
 			return nil, err
 		}
 	}
-	s, kept, err := findSource(j.env.Files, j.Job, j.Run.Seed)
+	s, kept, err := findSource(j.env.FileDigests(), j.Job, j.Run.Seed)
 	if s == nil || err != nil {
 		return nil, err
 	}

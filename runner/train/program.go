@@ -182,7 +182,7 @@ func (j *job) prepareProgram(ctx context.Context, parts trainer.Parts) (_ *train
 	if err != nil {
 		return nil, err
 	}
-	return made, j.adopt()
+	return made, j.adopt(last)
 }
 
 // keepInitial writes the program's network into the run folder, for figures.

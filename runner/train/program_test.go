@@ -46,6 +46,20 @@ func attachedProgram(t *testing.T, script string, args ...string) *Attached {
 	return a
 }
 
+// The manifest of a program's job names the PyTorch that trains, not graft's own LibTorch.
+func TestTheLibraryOfAProgramTrains(t *testing.T) {
+	a := &Attached{}
+	a.Session = &program.Session{Begun: program.Begun{Torch: "2.11.0+cpu"}}
+	version, err := (&job{program: a}).library()
+	require.NoError(t, err)
+	require.Equal(t, "2.11.0+cpu", version)
+	own, err := torch.Describe()
+	require.NoError(t, err)
+	version, err = (&job{}).library()
+	require.NoError(t, err)
+	require.Equal(t, own.Version, version)
+}
+
 // After surgery, the program has exactly graft's network and optimizer state, and continues with them.
 func TestTheProgramHoldsWhatSurgeryMade(t *testing.T) {
 	cases := []struct {

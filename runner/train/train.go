@@ -33,6 +33,16 @@ type Options struct {
 	Force       bool            // moves an existing run folder aside; if false, an existing run folder is an error
 	Tensorboard bool            // writes TensorBoard event files; if false, the key run.tensorboard applies
 	Listen      control.Options // options for the job's HTTP server; an empty address means run.listen
+	// Check returns an error if the job that was read is not the expected one. It is called before the job starts, and
+	// again before a new run folder is created, when the initial weights have been read. Nil accepts every job.
+	Check func(c *config.Job) error
+}
+
+func (o *Options) check(c *config.Job) error {
+	if o.Check == nil {
+		return nil
+	}
+	return o.Check(c)
 }
 
 // Result holds the outcome of a job; `graft train --json` prints it.
@@ -100,6 +110,9 @@ func readJob(env *app.Env, path string, o *Options) (*config.Job, error) {
 	c, err := config.ReadJob(env.Files, path, o.Set)
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
+	}
+	if err := o.check(c); err != nil {
+		return nil, err
 	}
 	if o.Listen.Address != "" {
 		c.Run.Listen = o.Listen.Address
@@ -296,7 +309,7 @@ func (j *job) prepare(ctx context.Context) (*trainer.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	return made, j.adopt()
+	return made, j.adopt(last)
 }
 
 // loadData loads the dataset onto a device.
