@@ -208,7 +208,8 @@ func TestNumbersAreExact(t *testing.T) {
 	}
 }
 
-// A column of the format graft with another unit, or without its unit, is an error: its values would be left out.
+// A column of the format graft with another unit, or without its unit, is an error: its values would be left out. It is
+// ignored if the header also has the column with the right unit.
 func TestColumnsWithOtherUnits(t *testing.T) {
 	header := "id,submit [s],duration [s],gpus,"
 	for column, known := range map[string]string{"limit [min]": "limit [s]", "limit": "limit [s]",
@@ -216,6 +217,11 @@ func TestColumnsWithOtherUnits(t *testing.T) {
 		_, _, err := readText(header+column+"\n1,0,10,1,5\n", trace.Options{})
 		require.ErrorContains(t, err, column+" is not a column of this format, which has "+known)
 	}
-	_, _, err := readText(header+"remark\n1,0,10,1,5\n", trace.Options{})
+	for _, columns := range []string{"remark,note", "limit [min],limit [s]", "limit [s],limit [min]"} {
+		_, _, err := readText(header+columns+"\n1,0,10,1,5,5\n", trace.Options{})
+		require.NoError(t, err, columns)
+	}
+	_, _, err := readText("submit [min],id,submit [s since 2020-09-01 00:00:00],duration [s],gpus\n5,1,0,10,1\n",
+		trace.Options{})
 	require.NoError(t, err)
 }

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -120,10 +121,6 @@ func openOurs(source lines, options *Options) (rows, error) {
 	for k, cell := range t.row {
 		date, has := bytes.CutPrefix(cell, []byte(ourSince))
 		if !has {
-			if known := withoutUnit(string(cell)); known != "" {
-				return nil, t.faultAt(k, string(cell), "is not a column of this format, which has "+known,
-					"convert the values, or rename the column")
-			}
 			continue
 		}
 		date = bytes.TrimSuffix(date, []byte("]"))
@@ -134,11 +131,28 @@ func openOurs(source lines, options *Options) (rows, error) {
 		o.start = clock{unix: unix, known: true}
 		t.row[k] = []byte(ourSubmit)
 	}
+	if err := t.checkUnits(); err != nil {
+		return nil, err
+	}
 	return o, t.bind("graft", ourColumns)
 }
 
-// withoutUnit returns the column that a name has with another unit; empty if it is a column, or no other unit of one.
-func withoutUnit(name string) (known string) {
+// checkUnits returns an error for a column that has another unit than the format, unless the header also has the column
+// with the format's unit. Without the error, its values would be ignored.
+func (t *table) checkUnits() error {
+	for k, cell := range t.row {
+		known := columnWithOtherUnit(string(cell))
+		if known != "" && !slices.ContainsFunc(t.row, func(c []byte) bool { return string(c) == known }) {
+			return t.faultAt(k, string(cell), "is not a column of this format, which has "+known,
+				"convert the values, or rename the column")
+		}
+	}
+	return nil
+}
+
+// columnWithOtherUnit returns the column of the format that differs from a name only in its unit, such as "limit [s]"
+// for "limit [min]". It returns "" if there is none, or if the name itself is a column.
+func columnWithOtherUnit(name string) (known string) {
 	bare := func(name string) string { before, _, _ := strings.Cut(name, " ["); return before }
 	for k := range ourColumns {
 		switch c := ourColumns[k].names[0]; {
