@@ -35,7 +35,7 @@ func (w *World) train(j *Job) float64 {
 	j.lastWorkers, j.lastServers = len(j.Workers), len(j.Servers)
 	epochs := w.positive(w.speed.Epochs(Deployment{j.Model, j.Workers, j.Servers}, slot-lost))
 	if w.Errors != nil {
-		epochs *= 1 + float64(w.options.SpeedError*(2*w.Errors.Float64()-1))
+		epochs *= 1 + float64(w.options.SpeedError*(2*w.Errors(j)-1))
 	}
 	epochs = w.advance(j, epochs, lost)
 	w.gain += max(0, epochs) / j.RealEpochs

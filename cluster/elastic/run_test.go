@@ -134,6 +134,28 @@ func TestSpeedErrorsComeFromTheSeed(t *testing.T) {
 	require.Len(t, times, 3)
 }
 
+// The error of a job in a slot does not depend on the other jobs, so all schedulers meet the same errors.
+func TestSchedulersMeetTheSameSpeedErrors(t *testing.T) {
+	progress := func(run ...int) (list []float64) {
+		s := studyOf(job(1, 0), job(2, 0))
+		s.Options.SpeedError, s.Options.Seed, s.Options.Scaling = 0.5, 3, elastic.NoScaling
+		for k := range s.Jobs {
+			s.Jobs[k].RealEpochs = 1e6
+		}
+		w := world(t, s)
+		w.Begin()
+		for _, k := range run {
+			w.AddPair(w.Jobs()[k])
+		}
+		w.End()
+		return []float64{w.Jobs()[0].Progress, w.Jobs()[1].Progress}
+	}
+	both := progress(0, 1)
+	require.InDelta(t, both[0], progress(0)[0], 0)
+	require.InDelta(t, both[1], progress(1)[1], 0)
+	require.NotEqual(t, both[0], both[1])
+}
+
 // Negative speeds are an artefact of interpolation and count as zero. The original subtracts progress.
 func TestNegativeSpeeds(t *testing.T) {
 	for quirk, want := range map[string]float64{"": 0, elastic.Backward.Name: -120} {

@@ -10,8 +10,9 @@ const maxTraceBytes = 256 << 20
 
 // Trace is the content of a workload file.
 type Trace struct {
-	Settings Settings
-	Jobs     []Spec
+	Settings  Settings
+	Jobs      []Spec
+	Overrides map[string]any // parameters of Settings that the file sets, by the original simulator's names
 }
 
 // ReadTrace reads a workload from a JSON object. The member "jobs" is a list of [Spec]. The member "overrides" has the
@@ -38,7 +39,7 @@ func ReadTrace(r io.Reader, types int) (*Trace, error) {
 			return nil, fmt.Errorf("read a trace of elastic jobs: jobs[%d]: %w", k, err)
 		}
 	}
-	return &Trace{settings, file.Jobs}, nil
+	return &Trace{settings, file.Jobs, file.Overrides}, nil
 }
 
 // Pattern returns the number of jobs that arrive in each slot, up to the last arrival.

@@ -26,18 +26,13 @@ func TestWindowOfSingleTasks(t *testing.T) {
 	require.Equal(t, 7, window.Actions())
 }
 
-// fixed draws the same number every time.
-type fixed float64
-
-func (f fixed) Float64() float64 { return float64(f) }
-
 // The world takes errors of speeds from the given random numbers.
 func TestSpeedErrorsFromOutside(t *testing.T) {
 	s := studyOf(job(1, 0))
 	s.Options.SpeedError, s.Options.Scaling = 0.4, elastic.NoScaling
 	s.Jobs[0].RealEpochs = 1e6
 	w := world(t, s)
-	w.Errors = fixed(0.75)
+	w.Errors = func(*elastic.Job) float64 { return 0.75 }
 	w.Begin()
 	w.AddPair(w.Jobs()[0])
 	w.End()

@@ -22,7 +22,7 @@ type World struct {
 	Decided func(w *World)
 	// Errors draws a number in [0, 1) for the speed error of each job that trains in a slot. Nil means no errors;
 	// NewWorld sets it if the options have errors.
-	Errors interface{ Float64() float64 }
+	Errors func(j *Job) float64
 
 	types   []JobType
 	speed   Speed
@@ -52,7 +52,7 @@ func NewWorld(s Study) (*World, error) {
 	w.scaling, _ = ScalingNamed(s.Options.Scaling) // validated above
 	w.nodes = newNodes(s.Options.Nodes, s.Options.PerNode)
 	if s.Options.SpeedError > 0 {
-		w.Errors = rand.New(rand.NewPCG(s.Options.Seed, speedStream))
+		w.Errors = w.seededError
 	}
 	for _, spec := range s.Jobs {
 		w.all = append(w.all, newJob(spec, &s.Types[spec.Type-1], &s.Options))
@@ -71,8 +71,14 @@ func newJob(spec Spec, model *JobType, o *Options) *Job {
 	return j
 }
 
-// speedStream is the stream of random numbers of speed errors.
-const speedStream = 1
+// seededError depends only on the seed, the job and the slots since its arrival, so that all schedulers meet the same
+// errors.
+func (w *World) seededError(j *Job) float64 {
+	return rand.New(rand.NewPCG(w.options.Seed, uint64(j.ID)*jobStride+uint64(w.slot-j.Arrival))).Float64()
+}
+
+// jobStride is an odd number that keeps the streams of jobs apart: 2^64 divided by the golden ratio.
+const jobStride = 0x9e3779b97f4a7c15
 
 // Jobs returns the unfinished jobs that have arrived, by ascending ID. Callers must not change the slice or use it
 // after the slot ends.

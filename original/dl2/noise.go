@@ -22,8 +22,8 @@ func newNoise(s *elastic.Study, random *numpy.Random) *noise {
 
 // join makes a world draw its errors from n.
 func (n *noise) join(w *elastic.World) {
-	if w.Errors = n; n.silent {
-		w.Errors = nil
+	if w.Errors = nil; !n.silent {
+		w.Errors = func(*elastic.Job) float64 { return n.Float64() }
 	}
 }
 

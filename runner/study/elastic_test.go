@@ -86,7 +86,8 @@ func TestElasticTracesOfOtherSizes(t *testing.T) {
 	f, err := read("workload.traces=" + config.QuoteList([]string{write("jobs.csv",
 		"id,submit [s],duration [s],gpus\n1,0,3600,64\n2,0,3600,16\n")}))
 	require.NoError(t, err)
-	require.Contains(t, strings.Join(f.Study().Plan().Remarks, "\n"), "1 job requested more than 16 GPUs")
+	require.Contains(t, strings.Join(f.Study().Plan().Remarks, "\n"), "1 job requested more than 16 GPUs "+
+		"(elastic.max_workers); each counts as a job of 16 GPUs with the same duration.")
 }
 
 // The parameters that a trace sets belong to the inputs of a study, so that a resumed study does not keep cells with
@@ -100,6 +101,11 @@ func TestElasticDigestsCoverTheParametersOfTraces(t *testing.T) {
 			[]string{"workload.traces=" + config.QuoteList([]string{path}), `elastic.speeds="analytic"`})
 		require.NoError(t, err)
 		digests[config.Digest(f)] = true
+		if overrides == "{}" {
+			var contents strings.Builder
+			f.Contents(&contents)
+			require.NotContains(t, contents.String(), "1200", "the default length of a slot")
+		}
 	}
 	require.Len(t, digests, 3)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -57,6 +58,7 @@ type File struct {
 	inputs        Inputs
 	names         []string
 	studies       []elastic.Study
+	overrides     []map[string]any // parameters that the trace of each study sets
 	schedulers    []Scheduler
 	setting       study.Setting // empty without learned schedulers
 }
@@ -102,14 +104,15 @@ func (f *File) Check(fsys files.FS, r *decode.Reading) {
 	if f.names = f.Workload.Names(r); f.names == nil {
 		return
 	}
-	f.studies = []elastic.Study{f.inputs.Study(f.inputs.trace, &f.Elastic)}
+	f.studies, f.overrides = nil, nil
+	f.add(f.inputs.trace)
 	for k, path := range traces[1:] {
 		t, err := f.inputs.ReadTrace(fsys, path, &f.Elastic)
 		if err != nil {
 			r.Blame(tracesKey, r.Elsewhere(tracesKey, err, k+1).Error(), k+1)
 			return
 		}
-		f.studies = append(f.studies, f.inputs.Study(t, &f.Elastic))
+		f.add(t)
 		if a, b := f.studies[0].Options.Slot, f.studies[k+1].Options.Slot; a != b {
 			r.Blame(tracesKey, fmt.Sprintf("a slot has %g s in %s and %g s in %s, but times are in slots; set "+
 				"elastic.slot_seconds, or simulate the traces separately", b, path, a, traces[0]), k+1)
@@ -132,6 +135,11 @@ func (f *File) Check(fsys files.FS, r *decode.Reading) {
 	if err = f.setting.Read(fsys, traces...); err != nil {
 		r.Blame(tracesKey, err.Error())
 	}
+}
+
+// add adds a study of the jobs of a trace.
+func (f *File) add(t *elastic.Trace) {
+	f.studies, f.overrides = append(f.studies, f.inputs.Study(t, &f.Elastic)), append(f.overrides, t.Overrides)
 }
 
 // SettingOf describes the cluster on which schedulers learn or run.
@@ -164,8 +172,8 @@ func (f *File) Contents(w io.Writer) {
 	f.inputs.Contents(w)
 	for k := range f.studies {
 		fmt.Fprintln(w, f.studies[k].Jobs)
-		if !f.inputs.clustered || len(f.studies) > 1 {
-			fmt.Fprintln(w, f.studies[k].Options) // a trace of elastic jobs sets parameters of the cluster
+		for _, name := range slices.Sorted(maps.Keys(f.overrides[k])) {
+			fmt.Fprintln(w, name, f.overrides[k][name])
 		}
 	}
 	for _, s := range f.schedulers {

@@ -61,11 +61,16 @@ func (s *simulations) Plan() *study.Plan {
 		}
 	}
 	p.NoQuirks = !slices.ContainsFunc(s.studies, func(one elastic.Study) bool { return len(one.Options.Quirks) > 0 })
+	seeds := s.seeds()
+	p.PairSeeds = seeds != nil // schedulers meet the same errors of speeds with the same seed
 	for k := range s.schedulers {
 		l := &s.schedulers[k]
-		one := study.Scheduler{Name: l.Kind.Name, Seeds: s.seeds()}
-		if one.Seeds == nil {
-			one.Learned = l.Policies() // with seeds, simulations use the policies in turn
+		one := study.Scheduler{Name: l.Kind.Name, Seeds: seeds}
+		if n := l.Policies(); seeds == nil {
+			one.Learned = n
+		} else if n > 1 {
+			p.Remarks = append(p.Remarks, fmt.Sprintf("%s has %d learned policies; the %s of this run use them in "+
+				"turn.", l.Kind.Name, n, words.Plural(len(seeds), "seed")))
 		}
 		p.Schedulers = append(p.Schedulers, one)
 		p.Remarks = append(p.Remarks, l.Remarks(l.Kind.Name, s.setting)...)
@@ -76,13 +81,18 @@ func (s *simulations) Plan() *study.Plan {
 	return p
 }
 
-// seeds lists the seeds of speed errors; nil if speeds have no errors, or if the file has only the default seed.
+// seeds lists the seeds of speed errors; nil if speeds have no errors, or if the file has only the default seed. There
+// is a seed for each policy of a learned scheduler, even if the file has fewer seeds.
 func (s *simulations) seeds() (seeds []uint64) {
 	draws := func(one elastic.Study) bool { return one.Options.SpeedError > 0 }
 	if s.Schedule.Seeds == 1 && s.Schedule.Seed == 0 || !slices.ContainsFunc(s.studies, draws) {
 		return nil
 	}
-	for k := range s.Schedule.Seeds {
+	count := s.Schedule.Seeds
+	for k := range s.schedulers {
+		count = max(count, s.schedulers[k].Policies())
+	}
+	for k := range count {
 		seeds = append(seeds, s.Schedule.Seed+uint64(k))
 	}
 	return seeds
@@ -102,9 +112,8 @@ func (f *File) slotRemarks() []string {
 	slots, have := worker[elastic.GPU], f.studies[0].Options.PerNode[elastic.GPU]
 	var list []string
 	if n := f.inputs.clipped; n > 0 {
-		list = append(list, fmt.Sprintf("%s requested more than %d GPUs in the trace: they have the work of jobs of "+
-			"%[2]d GPUs with the same durations, because elastic.max_workers limits them.", words.Plural(n, "job"),
-			f.studies[0].Options.Most))
+		list = append(list, fmt.Sprintf("%s requested more than %d GPUs (elastic.max_workers); each counts as a job "+
+			"of %[2]d GPUs with the same duration.", words.Plural(n, "job"), f.studies[0].Options.Most))
 	}
 	if !f.inputs.clustered || slots < 2 || have >= usualGPUs*slots {
 		return list
