@@ -82,6 +82,7 @@ func (f *File) EnsureDefaults() {
 	f.Executor.EnsureDefaults()
 	f.Learn.EnsureDefaults()
 	f.Run.EnsureDefaults()
+	shareWeights(f.Task)
 	for k := range f.Task {
 		f.Task[k].EnsureDefaults()
 	}

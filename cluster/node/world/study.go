@@ -111,8 +111,9 @@ func (s *simulations) Plan() *study.Plan {
 	p.Title = fmt.Sprintf("%s with %s in total on %s", words.Plural(len(s.studies), "workload"),
 		words.Plural(p.Jobs, "task"), words.Plural(s.GPUs(), "GPU"))
 	if s.omitted > 0 {
-		p.Remarks = append(p.Remarks, fmt.Sprintf("%s of %s are left out: only jobs that have a duration and use one "+
-			"GPU, or a part of one, become tasks.", words.Plural(s.omitted, "job"), s.trace()))
+		p.Remarks = append(p.Remarks, fmt.Sprintf("%s of %s are left out: only jobs that have a duration, use one GPU "+
+			"or a part of one, and are not runaway jobs (still running more than an hour beyond their time limits) "+
+			"become tasks.", words.Plural(s.omitted, "job"), s.trace()))
 	}
 	if used := p.Jobs; s.trace() != "" && used < len(s.specs) {
 		p.Remarks = append(p.Remarks, fmt.Sprintf("The comparison uses %d of %s: tasks.test_count limits the "+

@@ -29,9 +29,11 @@ type Task struct {
 	Estimate time.Duration // Estimated duration that schedulers use. Zero means the true duration.
 	Arrival  time.Duration // Time of submission, measured from the start of the run. Default 0.
 	Priority int           // Scheduling priority; tasks with larger values run first. Default 0.
-	Weight   float64       // Weight of the task's flow in fair queueing, the same for all tasks of a flow. Default 1.
-	Tickets  int           // Number of tickets in lottery and stride scheduling. Default 1.
-	After    []string      // Names of the tasks that must complete before this task starts. Empty means no dependency.
+	// Weight of the task's flow in fair queueing. Zero means the weight that another task of the flow sets, or 1. Two
+	// tasks of a flow must not set different weights.
+	Weight  float64
+	Tickets int      // Number of tickets in lottery and stride scheduling. Default 1.
+	After   []string // Names of the tasks that must complete before this task starts. Empty means no dependency.
 	// Number of copies of the task. If count is above 1, a number is appended to the name of each copy. Default 1.
 	Count int
 
@@ -79,12 +81,12 @@ func expand(tasks []Task) (specs []node.Spec, err error) {
 				s.Name = fmt.Sprintf("%s-%d", base, i+1)
 				places[base] = append(places[base], len(specs))
 			}
-			s.Kind, s.Flow = cmp.Or(s.Kind, base), cmp.Or(s.Flow, base)
+			s.Kind, s.Flow = cmp.Or(s.Kind, base), t.flow(k)
 			places[s.Name] = append(places[s.Name], len(specs))
 			specs = append(specs, s)
 		}
 	}
-	return specs, cmp.Or(order(tasks, specs, places), weigh(specs))
+	return specs, errors.Join(order(tasks, specs, places), weigh(specs))
 }
 
 // weigh returns an error for a flow whose tasks have different weights: fair schedulers give a flow one weight.
@@ -93,12 +95,24 @@ func weigh(specs []node.Spec) error {
 	for k := range specs {
 		t := &specs[k]
 		if other, known := of[t.Flow]; known && other != t.Weight {
-			return fmt.Errorf("task %s has the weight %g, but another task of flow %s has %g; give all tasks of a "+
-				"flow the same weight", t.Name, t.Weight, t.Flow, other)
+			return fmt.Errorf("task %s has the weight %g, but another task of flow %s has %g; set the weight of a "+
+				"flow once, or give all its tasks the same weight", t.Name, t.Weight, t.Flow, other)
 		}
 		of[t.Flow] = t.Weight
 	}
 	return nil
+}
+
+// shareWeights gives tasks without a weight the weight of their flow, if a task of the flow has one.
+func shareWeights(tasks []Task) {
+	of := map[string]float64{}
+	for k := range tasks {
+		flow := tasks[k].flow(k)
+		of[flow] = cmp.Or(of[flow], tasks[k].Weight)
+	}
+	for k := range tasks {
+		tasks[k].Weight = cmp.Or(tasks[k].Weight, of[tasks[k].flow(k)])
+	}
 }
 
 // order fills in the positions of the tasks that must complete before each task.
@@ -142,6 +156,9 @@ func (f *File) checkDurations(runnable bool) error {
 
 // base returns the name of a task without the number of a copy. The argument place is its position in the file.
 func (t *Task) base(place int) string { return cmp.Or(t.Name, fmt.Sprintf("task%d", place+1)) }
+
+// flow returns the name of a task's flow.
+func (t *Task) flow(place int) string { return cmp.Or(t.Flow, t.base(place)) }
 
 // ExpandedTasks returns the tasks of the file, with a separate task for each copy. The copies have unique names.
 func (f *File) ExpandedTasks() (all []Task) {

@@ -57,7 +57,8 @@ func (f *File) readTasks(fsys files.FS, r *decode.Reading) bool {
 	return err == nil
 }
 
-// traceTasks converts the jobs of a trace that ran on one GPU or a part of one to tasks.
+// traceTasks converts the jobs of a trace that ran on one GPU or a part of one to tasks. It leaves out jobs without a
+// duration and runaway jobs.
 func (f *File) traceTasks(fsys files.FS) ([]node.Spec, error) {
 	t, err := trace.ReadAll(fsys, f.trace(), trace.Options{})
 	if err != nil {
@@ -82,7 +83,7 @@ func (f *File) traceTasks(fsys files.FS) ([]node.Spec, error) {
 	}
 	f.omitted = len(t.Jobs) - len(specs)
 	if len(specs) == 0 {
-		return nil, fmt.Errorf("%s has no jobs with one GPU; name another trace", f.trace())
+		return nil, fmt.Errorf("%s has no jobs that ran on one GPU and ended; name another trace", f.trace())
 	}
 	slices.SortStableFunc(specs, func(a, b node.Spec) int { return cmp.Compare(a.Arrival, b.Arrival) })
 	first := specs[0].Arrival

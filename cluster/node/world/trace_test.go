@@ -58,15 +58,17 @@ func TestTracedTasksThatDoNotFit(t *testing.T) {
 // Keys of generated tasks that do not apply to the tasks of the file are named, and a flow has one weight.
 func TestKeysOfOtherTasks(t *testing.T) {
 	f := New()
-	f.Task = []Task{{Name: "a", Flow: "x", Weight: 3}, {Name: "b", Flow: "x"}}
+	f.Task = []Task{{Name: "b", Flow: "x"}, {Name: "a", Flow: "x", Weight: 3}, {Name: "x"}}
 	f.Tasks.EstimateError = 0.2
 	f.EnsureDefaults()
 	require.Contains(t, strings.Join(f.Warnings(), ""), "tasks.estimate_error has no effect on these tasks")
-	_, err := expand(f.Task)
-	require.ErrorContains(t, err, "task b has the weight 1, but another task of flow x has 3")
-	f.Task[1].Weight = 3
 	specs, err := expand(f.Task)
 	require.NoError(t, err)
-	require.Equal(t, []node.Spec{{Name: "a", Kind: "a", Flow: "x", Cores: 100, Weight: 3, Tickets: 1},
-		{Name: "b", Kind: "b", Flow: "x", Cores: 100, Weight: 3, Tickets: 1}}, specs)
+	require.Equal(t, []node.Spec{{Name: "b", Kind: "b", Flow: "x", Cores: 100, Weight: 3, Tickets: 1},
+		{Name: "a", Kind: "a", Flow: "x", Cores: 100, Weight: 3, Tickets: 1},
+		{Name: "x", Kind: "x", Flow: "x", Cores: 100, Weight: 3, Tickets: 1}}, specs)
+	f.Task[0].Weight, f.Task[2].After = 1, []string{"none"}
+	_, err = expand(f.Task)
+	require.ErrorContains(t, err, "task a has the weight 3, but another task of flow x has 1; set the weight of a flow")
+	require.ErrorContains(t, err, "unknown task \"none\"", "all faults are named")
 }

@@ -15,9 +15,10 @@ import (
 )
 
 // Tasks configures the tasks if the file has no [[task]] sections. The tasks are generated, or taken from
-// workload.traces: every job with at most one GPU becomes a task and keeps its arrival time and duration. The tasks of
-// a trace are divided, in order, into workloads with max_tasks tasks each. If the trace does not record cores or
-// memory, random values are used.
+// workload.traces: every job with at most one GPU becomes a task and keeps its arrival time and duration, except jobs
+// without a duration and runaway jobs, which still run more than an hour beyond their time limits. The tasks of a trace
+// are divided, in order, into workloads with max_tasks tasks each. If the trace does not record cores or memory, random
+// values are used.
 type Tasks struct {
 	Least int           `config:"min_tasks,was=least"` // Minimum number of tasks per generated workload. Default 40.
 	Most  int           `config:"max_tasks,was=most"`  // Maximum number of tasks per workload. Default 50.
