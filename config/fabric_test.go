@@ -34,6 +34,28 @@ func TestFabricScenario(t *testing.T) {
 		"best-constant, never, ")
 }
 
+// Keys of the demand without an effect are warnings, so that a command can turn off a key on which others depend.
+func TestWarningsOfFabricFiles(t *testing.T) {
+	base := "[fabric]\n[graphs]\nmodels = ['" + written(t, "chain.json", chainOfSteps) + "']\n"
+	for assignment, want := range map[string]string{
+		"demand.skewness=5":                         "demand.skewness has no effect: demand.limits is uniform.",
+		"demand.values=[0.5]":                       "demand.values has no effect: demand.limits is uniform.",
+		"demand.shares=[1]":                         "demand.shares has no effect: demand.limits is uniform.",
+		"demand.limits=fixed\ndemand.min_limit=0.2": "demand.min_limit has no effect: demand.limits is fixed.",
+		"demand.period=10":                          "demand.period has no effect: demand.swing is 0.",
+		"demand.load=2\ndemand.arrival_interval=5s": "demand.load has no effect: demand.arrival_interval is set.",
+		"demand.swing=0.5\ndemand.period=10":        "",
+	} {
+		f, err := readFabric(t, base, strings.Fields(assignment)...)
+		require.NoError(t, err, assignment)
+		warnings := strings.Join(f.(interface{ Warnings() []string }).Warnings(), "\n")
+		require.Equal(t, want, warnings)
+		if want != "" {
+			require.Contains(t, f.Study().Plan().Remarks, "Warning: "+want)
+		}
+	}
+}
+
 // Reading a fabric file reports the faults that would stop a run.
 func TestFaultsOfFabricFiles(t *testing.T) {
 	graph := written(t, "chain.json", chainOfSteps)
@@ -81,12 +103,6 @@ func TestFaultsOfFabricFiles(t *testing.T) {
 		"graphs.batch=128":                            "graphs.batch is not used if all models are graphs",
 		"graphs.profile=none":                         "graphs.profile is not used if all models are graphs",
 		"graphs.sizes=[32]":                           "sizes[0] is not used, because",
-		"demand.skewness=5":                           "demand.skewness is not used if demand.limits is uniform",
-		"demand.values=[0.5]":                         "demand.values is not used if demand.limits is uniform",
-		"demand.shares=[1]":                           "demand.shares is not used if demand.limits is uniform",
-		"demand.limits=fixed\ndemand.min_limit=0.2":   "demand.min_limit is not used if demand.limits is fixed",
-		"demand.period=10":                            "demand.period is not used if demand.swing is 0",
-		"demand.load=2\ndemand.arrival_interval=5s":   "demand.load is not used if demand.arrival_interval is set",
 		"graphs.models=['ConvSmall']\ngraphs.batch=8": "batch is 8, but up to 16 servers share a batch",
 		"graphs.models=['CharGPT']":                   "CharGPT runs as a graph of operators",
 		"fabric.quirks=['odd']":                       "odd",

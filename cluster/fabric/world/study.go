@@ -96,8 +96,15 @@ func (s *simulations) Plan() *study.Plan {
 		p.Workloads = append(p.Workloads, episodeName(k))
 	}
 	if d := s.Demand.demand(nil); d.Swing > 0 {
-		p.Remarks = append(p.Remarks, fmt.Sprintf("With demand.swing = %g, the mean load is %.2f times the configured "+
-			"load.", d.Swing, d.Mean()))
+		load := "demand.load"
+		if d.Every > 0 {
+			load = "the load without swing"
+		}
+		p.Remarks = append(p.Remarks, fmt.Sprintf("With demand.swing = %g, the mean load is %.2f times %s.", d.Swing,
+			d.Mean(), load))
+	}
+	for _, text := range s.Warnings() {
+		p.Remarks = append(p.Remarks, "Warning: "+text)
 	}
 	for k := range s.schedulers {
 		p.Schedulers = append(p.Schedulers, s.planned(&s.schedulers[k]))
