@@ -131,6 +131,13 @@ func TestLearnedSchedulersAreCompared(t *testing.T) {
 	text := done(t, "cluster", "run", "--trace", jobs, "--nodes", "2", "--scheduler", "offers,fair,"+folder,
 		"--failures", outages, "--out", filepath.Join(t.TempDir(), "run")).stdout
 	require.Regexp(t, `\nlearned, seed 2 .* [+-]\d+\.\d \[.*\] +[<0-9.]+ *\n`, text)
+	for name, other := range map[string]string{"learned": folder, "offers": "offers"} {
+		twin := filepath.Join(t.TempDir(), name+".safetensors")
+		write(t, twin, contents(t, filepath.Join(folder, "scheduler.safetensors")))
+		refused := graft("cluster", "run", "--trace", jobs, "--nodes", "2", "--scheduler", twin+","+other)
+		require.NotEqual(t, failure.Done, refused.code)
+		require.Contains(t, refused.stderr, "two schedulers have the name "+name+"; rename")
+	}
 	both := filepath.Join(t.TempDir(), "both")
 	done(t, "learn", path, "--folder", both, "--set", `workload.traces=["`+jobs+`", "`+copied(t, jobs)+`"]`)
 	require.Contains(t, done(t, "cluster", "run", "--trace", jobs, "--nodes", "2", "--scheduler", both, "--from",

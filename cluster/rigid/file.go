@@ -188,18 +188,34 @@ func (f *File) Check(fsys files.FS, r *decode.Reading) {
 func (f *File) findSchedulers(fsys files.FS, r *decode.Reading) {
 	f.candidates = nil
 	for k, name := range f.Schedule.Schedulers {
-		if !f.isLearned(fsys, name) {
-			p, _ := f.Options.Named(name) // validated, or a program that Prepare tries
-			f.candidates = append(f.candidates, Scheduler{Kind: p})
-			continue
+		var l Scheduler
+		var err error
+		if f.isLearned(fsys, name) {
+			l, err = ReadScheduler(fsys, name)
+		} else {
+			l.Kind, _ = f.Options.Named(name) // validated, or a program that Prepare tries
 		}
-		l, err := ReadScheduler(fsys, name)
+		if err == nil {
+			err = f.uniqueName(&l)
+		}
 		if err != nil {
 			r.Blame("schedule.schedulers", err.Error(), k)
 			return
 		}
 		f.candidates = append(f.candidates, l)
 	}
+}
+
+// uniqueName returns an error if a learned scheduler has the name of another scheduler, since results have folders of
+// these names. Validate compares the names of other schedulers.
+func (f *File) uniqueName(l *Scheduler) error {
+	for k := range f.candidates {
+		other := &f.candidates[k]
+		if other.Kind.Name == l.Kind.Name && (l.IsLearned() || other.IsLearned()) {
+			return fmt.Errorf("two schedulers have the name %s; rename a folder or file", l.Kind.Name)
+		}
+	}
+	return nil
 }
 
 // isLearned reports whether the name of a scheduler is the path of a learned scheduler: of a folder, or of a file of
