@@ -134,7 +134,7 @@ func Prepare(ctx context.Context, env *app.Env, f study.File, folder string, qui
 
 // unusedSeeds states that the file asks for several seeds, and that no simulation of the plan draws random numbers.
 func unusedSeeds(s *study.Schedule, p *study.Plan) []string {
-	several := func(one study.Scheduler) bool { return one.Draws() || one.Learned > 1 }
+	several := func(one study.Scheduler) bool { return one.Draws() }
 	if s == nil || s.Seeds < 2 || slices.ContainsFunc(p.Schedulers, several) {
 		return nil
 	}
