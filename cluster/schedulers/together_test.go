@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -71,7 +70,6 @@ func heldSeconds(o *cluster.Outcome) map[*cluster.Job]int64 {
 func TestEverythingTogether(t *testing.T) {
 	for _, policy := range schedulers.Kinds() {
 		t.Run(policy.Name, func(t *testing.T) {
-			stuck := 0
 			for k := range uint64(12) {
 				r := rand.New(rand.NewPCG(k, 2026))
 				c := drawEverything(r)
@@ -83,11 +81,6 @@ func TestEverythingTogether(t *testing.T) {
 						c.Study.CPUs, c.Study.Limits)
 				}
 				o, err := c.Study.Run(context.Background(), policy, c.Options)
-				if err != nil && (strings.Contains(err.Error(), "give all outages an end") ||
-					strings.Contains(err.Error(), "no more jobs will arrive")) {
-					stuck++
-					continue
-				}
 				require.NoError(t, err, about())
 				had := heldSeconds(o)
 				for _, j := range o.Jobs {
@@ -112,7 +105,6 @@ func TestEverythingTogether(t *testing.T) {
 					}
 				}
 			}
-			require.Less(t, stuck, 10)
 		})
 	}
 }
