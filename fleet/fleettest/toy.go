@@ -242,9 +242,14 @@ func (w worker) awaitFlaked() error {
 	return nil
 }
 
-// await waits until a file exists.
+// await waits until a file exists. It fails after an hour, or if the batch's folder is removed: nobody ends this
+// process if the test was killed.
 func (w worker) await(path string) error {
+	began := w.clock.Now()
 	for !exists(path) {
+		if !exists(w.folder) || w.clock.Now()-began > time.Hour {
+			return fmt.Errorf("wait for %s: the test has ended", path)
+		}
 		if err := w.clock.Wait(context.Background(), look/10); err != nil {
 			return err
 		}

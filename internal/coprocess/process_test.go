@@ -34,7 +34,11 @@ func TestAnswers(t *testing.T) {
 		require.Equal(t, want+1, got.N)
 	}
 	require.NoError(t, p.requests.Close())
-	<-p.ended // Close kills a program that takes long to exit
+	select {
+	case <-p.ended: // Close kills a program that takes long to exit
+	case <-time.After(5 * time.Minute):
+		t.Fatal("the program does not end after the end of its requests")
+	}
 	p.Close()
 	require.Equal(t, `  {"from":3,"protocol":1,"role":"counter"}`, p.messages.String())
 	require.NoError(t, p.err, "the end of the requests ends the program")
