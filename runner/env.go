@@ -16,6 +16,7 @@ func environment(ctx context.Context) *app.Env {
 	e := &app.Env{Files: filesFrom(ctx), Now: time.Now, Random: rand.Reader, Version: built.source(),
 		Modified: built.Modified, Args: os.Args, Log: loggerFrom(ctx), Enter: os.Chdir}
 	e.Digests = files.NewDigests(e.Files, e.Now)
+	e.LeaseTimeout = leaseTimeout
 	if built.Revision != unknown {
 		e.Revision = built.Revision
 	}
@@ -29,6 +30,9 @@ func environment(ctx context.Context) *app.Env {
 	}
 	return e
 }
+
+// leaseTimeout is the timeout of leases; zero means the default. Tests set it.
+var leaseTimeout time.Duration
 
 // filesKey is the key of the file system in a context.
 type filesKey struct{}

@@ -34,6 +34,7 @@ func withoutLibTorch(t *testing.T) {
 
 // Commands show a local simulation and follow its logs, another process cancels its workers, and it continues.
 func TestFleetOfThisMachine(t *testing.T) {
+	t.Setenv(leaseVariable, "1000h") // only the lock of a killed worker tells that it is dead
 	folder, path := newScenario(t, endlessScenario)
 	g := gridRun{t, filepath.Join(folder, "runs", "late")}
 	p, out := process(t, "simulate", path, "--folder", g.run, "--workers", "2")

@@ -148,6 +148,7 @@ func TestTrainHeedsSignals(t *testing.T) {
 const programVariable = "GRAFT_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
+	leaseTimeout, _ = time.ParseDuration(os.Getenv(leaseVariable)) // zero if it is not set
 	// a worker of a simulation, the guard of tasks, or a measured process
 	if len(os.Args) > 1 && (os.Args[1] == "work" || slices.Equal(os.Args[1:], []string{"trial"}) ||
 		slices.Equal(os.Args[1:], []string{"profile", "peer"}) ||
@@ -173,6 +174,9 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(code)
 }
+
+// leaseVariable holds the timeout of leases of the processes that a test starts.
+const leaseVariable = "GRAFT_TEST_LEASE"
 
 // column returns the values of one column of a table.
 func column(t *testing.T, path, name string) (values []float64) {

@@ -44,6 +44,8 @@ type Env struct {
 	Telemetry func(gpus bool) (telemetry.Source, error)
 	// Getenv returns an environment variable. Nil means that no variables are set.
 	Getenv func(name string) string
+	// timeout after which a worker of a simulation takes over the leg of a silent worker; zero means 30 s
+	LeaseTimeout time.Duration
 	// Enter changes the working directory, the base of relative paths. Nil keeps the current directory.
 	Enter func(folder string) error
 }

@@ -202,7 +202,7 @@ func (s *workspace) work(ctx context.Context, lab *grid.Executor, o workers.Opti
 	clock, log := fleet.NewClock(s.env.Now), s.env.Log
 	leases, err := fleet.OpenLeases(s.env.Files, filepath.Join(s.cache(), runs.LeasesFolder),
 		fleet.LeaseOptions{Clock: clock, Host: fleet.ThisHost(s.env.Files), Random: s.env.Random,
-			Owner: fmt.Sprintf("worker %s, %s", o.Name, files.Holder())})
+			Owner: fmt.Sprintf("worker %s, %s", o.Name, files.Holder()), Lost: s.env.LeaseTimeout})
 	if err != nil {
 		return fmt.Errorf("%w; set simulate.cache to a writable folder", err)
 	}
