@@ -381,5 +381,6 @@ func TestShortTraceOfTasks(t *testing.T) {
 	require.Contains(t, done(t, "config", "check", "node.toml").stdout, "ok: ")
 	out := done(t, "node", "simulate", "node.toml", "--scheduler", "fcfs,sjf").stdout
 	require.Contains(t, out, "1 workload with 1 task in total on 4 GPUs")
-	require.Contains(t, out, "4 jobs of slurm.csv are left out: only jobs that have a duration and use one GPU")
+	require.Contains(t, out, "4 jobs of slurm.csv are left out: only jobs that have a duration, use one GPU or a "+
+		"part of one, and are not runaway jobs")
 }

@@ -83,7 +83,8 @@ func (f *File) traceTasks(fsys files.FS) ([]node.Spec, error) {
 	}
 	f.omitted = len(t.Jobs) - len(specs)
 	if len(specs) == 0 {
-		return nil, fmt.Errorf("%s has no jobs that ran on one GPU and ended; name another trace", f.trace())
+		return nil, fmt.Errorf("%s has no jobs with one GPU that have a duration and are not runaway jobs; name "+
+			"another trace", f.trace())
 	}
 	slices.SortStableFunc(specs, func(a, b node.Spec) int { return cmp.Compare(a.Arrival, b.Arrival) })
 	first := specs[0].Arrival
