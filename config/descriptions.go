@@ -355,8 +355,8 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.Task.Tickets":  "Number of tickets in lottery and stride scheduling. Default 1.",
 	"graft/cluster/node/world.Task.Timeout": "Maximum running time of a real task, after which it is terminated. " +
 		"Zero means no limit.",
-	"graft/cluster/node/world.Task.Weight": "Weight of the task's flow in fair queueing, the same for all tasks of a " +
-		"flow. Default 1.",
+	"graft/cluster/node/world.Task.Weight": "Weight of the task's flow in fair queueing. Zero means the weight that " +
+		"another task of the flow sets, or 1. Two tasks of a flow must not set different weights.",
 	"graft/cluster/node/world.Tasks.EstimateError": "Maximum relative error of the duration estimates that " +
 		"schedulers use, in [0, 1). Errors are drawn uniformly between minus and plus this value. Default 0.",
 	"graft/cluster/node/world.Tasks.Interval": "Mean time between arrivals (Poisson process) of generated tasks. " +

@@ -60,11 +60,23 @@ func (n *Network) tie() {
 }
 
 // Fits returns an error that lists the differences between weights and the graph's tensors.
-func (g *Graph) Fits(set *weights.Set) error {
-	var faults Faults
-	given, known := byName(set), map[string]bool{}
+func (g *Graph) Fits(set *weights.Set) error { return g.unfit(g.differences(set)) }
+
+// FitsExactly is like Fits, but also refuses weights with other tensors than the graph's.
+func (g *Graph) FitsExactly(set *weights.Set) error {
+	faults := g.differences(set)
+	for _, w := range set.Tensors {
+		if g.Tensor(w.Name) == nil {
+			faults = append(faults, fmt.Sprintf("%s %v is only in the file", w.Name, w.Shape))
+		}
+	}
+	return g.unfit(faults)
+}
+
+// differences lists the graph's tensors that the weights lack, or have with another type, shape or value.
+func (g *Graph) differences(set *weights.Set) (faults Faults) {
+	given := byName(set)
 	for _, t := range g.Tensors {
-		known[t.Name] = true
 		w, ok := given[t.Name]
 		same := slices.EqualFunc(w.Shape, t.Shape, func(a int64, b int) bool { return a == int64(b) })
 		switch {
@@ -78,11 +90,10 @@ func (g *Graph) Fits(set *weights.Set) error {
 				"make them equal, or export the network again without sharing them", t.Name, t.Tied))
 		}
 	}
-	for _, w := range set.Tensors {
-		if !known[w.Name] {
-			faults = append(faults, fmt.Sprintf("%s %v is only in the file", w.Name, w.Shape))
-		}
-	}
+	return faults
+}
+
+func (g *Graph) unfit(faults Faults) error {
 	if len(faults) > 0 {
 		return fmt.Errorf("load weights: the weights do not fit this %s:\n%w\n"+
 			"use the weights that were written with the network", g.Name, faults)

@@ -19,8 +19,9 @@ func TestWeightsThatDoNotFitAreRefused(t *testing.T) {
 		set.Tensors = append(set.Tensors, w)
 	}
 	require.NoError(t, g.Fits(set))
+	require.NoError(t, g.FitsExactly(set))
 	more := &weights.Set{Tensors: append(set.Tensors[:2:2], weights.Tensor{Name: "c", Shape: []int64{4}})}
-	require.ErrorContains(t, g.Fits(more), "c [4] is only in the file")
+	require.ErrorContains(t, g.FitsExactly(more), "c [4] is only in the file")
 	set.Tensors[1].Data[0]++
 	assert.ErrorContains(t, g.Fits(set), "b and a are one tensor in the network, but differ in the file")
 }

@@ -30,7 +30,7 @@ func forwardImported(ctx context.Context, env *app.Env, target string, o Forward
 	if err != nil {
 		return nil, err
 	}
-	if err := g.Fits(set); err != nil {
+	if err := g.FitsExactly(set); err != nil {
 		return nil, failure.With(failure.Usage, err)
 	}
 	return computeGraph(ctx, env.Files, g, set, o, x)
