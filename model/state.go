@@ -287,18 +287,14 @@ func (n *Network) fits(entries []Entry, byName map[string]weights.Tensor) error 
 	if len(faults) == 0 {
 		return nil
 	}
+	if prefix := prefixOf(entries, byName); prefix != "" {
+		return fmt.Errorf("load weights: the tensors of this %s have the prefix %q in the file; run 'graft weights "+
+			"convert --prefix %s FILE OUT', and use OUT", n.Name(), prefix, prefix)
+	}
 	return fmt.Errorf("load weights: the weights do not fit this %s: the network has %d tensors, the file has %d:\n "+
 		" %s\n"+
-		"%s", n.Name(), len(entries), len(byName), strings.Join(faults, "\n  "), remedyOf(entries, byName))
-}
-
-// remedyOf says what to do about weights that do not fit.
-func remedyOf(entries []Entry, byName map[string]weights.Tensor) string {
-	if prefix := prefixOf(entries, byName); prefix != "" {
-		return fmt.Sprintf("the file has these names after the prefix %q; graft weights convert --prefix %s FILE OUT "+
-			"writes a file without it", prefix, prefix)
-	}
-	return "use weights written for this network, or the network that matches these weights"
+		"use weights written for this network, or the network that matches these weights",
+		n.Name(), len(entries), len(byName), strings.Join(faults, "\n  "))
 }
 
 // prefixOf returns the prefix under which the weights have all names of the network. DataParallel adds "module.",

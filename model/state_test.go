@@ -155,7 +155,8 @@ func TestLoadListsAllThatDoesNotFit(t *testing.T) {
 				set.Tensors = append(set.Tensors, weights.Tensor{Name: "step", DType: weights.Float32,
 					Shape: []int64{0}})
 			},
-			[]string{`names after the prefix "state_dict."; graft weights convert --prefix state_dict. FILE OUT`}},
+			[]string{`have the prefix "state_dict." in the file`,
+				"run 'graft weights convert --prefix state_dict. FILE OUT'"}},
 		"another network": {
 			func(set *weights.Set) { set.Tensors = nil }, []string{"conv1.layers.0.weight", "more"}},
 	} {

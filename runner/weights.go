@@ -119,8 +119,8 @@ func newWeightsConvertCommand() *cobra.Command {
 		Short: "Write a weight file in another format",
 		Long: `convert writes the tensors of IN to OUT, bit for bit, in the format given by the extension of OUT:
 .pth or .pt for PyTorch, .safetensors for safetensors. Only safetensors keeps metadata (numbers
-and strings) stored with the tensors. With --prefix, it writes only the tensors whose names begin
-with the prefix, and removes it from their names.`,
+and strings) stored with the tensors. With --prefix, it writes only the tensors and the metadata
+whose names begin with the prefix, and removes it from their names.`,
 		Example: `  graft weights convert weights.pth weights.safetensors
   graft weights convert --force old.pt weights.pth
   graft weights convert --prefix state_dict. checkpoint.pth weights.pth`,
@@ -147,6 +147,7 @@ func runWeightsConvert(w io.Writer, in, out, prefix string, force bool) error {
 	if err != nil {
 		return err
 	}
+	all := len(set.Tensors)
 	if prefix != "" {
 		if set = set.Within(prefix); len(set.Tensors) == 0 {
 			return failure.Usagef("no tensor of %s has a name with the prefix %q; graft weights show %s lists the "+
@@ -156,7 +157,11 @@ func runWeightsConvert(w io.Writer, in, out, prefix string, force bool) error {
 	if err := weights.Write(files.OS{}, out, set); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "wrote %s: %s (%s)%s\n", out, words.Plural(len(set.Tensors), "tensor"), format,
+	part := ""
+	if prefix != "" {
+		part = fmt.Sprintf(", of %d in %s", all, in)
+	}
+	_, err = fmt.Fprintf(w, "wrote %s: %s (%s)%s%s\n", out, words.Plural(len(set.Tensors), "tensor"), format, part,
 		leftOut(set, format))
 	return err
 }

@@ -61,7 +61,8 @@ func TestWeightsConvert(t *testing.T) {
 	fails(t, failure.Usage, "--force", "weights", "convert", in, out)
 	done(t, "weights", "convert", "--force", in, out)
 
-	done(t, "weights", "convert", "--force", "--prefix", "fc.", in, out)
+	assert.Equal(t, "wrote "+out+": 1 tensor (pth), of 2 in "+in+"\n",
+		done(t, "weights", "convert", "--force", "--prefix", "fc.", in, out).stdout)
 	got, err = weights.Read(files.OS{}, out, weights.Options{})
 	require.NoError(t, err)
 	require.Len(t, got.Tensors, 1)

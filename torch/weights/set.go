@@ -30,9 +30,17 @@ type Set struct {
 	Format Format
 }
 
-// Within returns the tensors whose names begin with a prefix, without the prefix, and all metadata.
+// Within returns the tensors and the metadata whose names begin with a prefix, without the prefix.
 func (s *Set) Within(prefix string) *Set {
-	part := &Set{Metadata: s.Metadata, Format: s.Format}
+	part := &Set{Format: s.Format}
+	for key, value := range s.Metadata {
+		if name, has := strings.CutPrefix(key, prefix); has && name != "" {
+			if part.Metadata == nil {
+				part.Metadata = map[string]string{}
+			}
+			part.Metadata[name] = value
+		}
+	}
 	for _, t := range s.Tensors {
 		if name, has := strings.CutPrefix(t.Name, prefix); has && name != "" {
 			t.Name = name
