@@ -40,7 +40,8 @@ func TestTableOfTexts(t *testing.T) {
 		set, err := Load(s, torch.CPU, files.OS{}, o)
 		require.NoError(t, err)
 		assert.Equal(t, []string{"no", "yes"}, set.Classes)
-		assert.Equal(t, Facts{Shape: []int{4}, Classes: 2, Vocabulary: 257, Task: TextLabel}, set.Facts())
+		assert.Equal(t, Facts{Shape: []int{4}, Classes: 2, Vocabulary: 257, Task: TextLabel,
+			Labels: set.Classes}, set.Facts())
 		assert.Equal(t, set.Facts(), Declared(files.OS{}, o))
 		assert.Equal(t, []int{13, 3, 4}, []int{set.Train.Count, set.Validation.Count, set.Test.Count})
 		tokens, labels := valuesOf(t, s, set.Test.Images), valuesOf(t, s, set.Test.Labels)
@@ -68,7 +69,8 @@ func TestTableOfWords(t *testing.T) {
 		set, err := Load(s, torch.CPU, files.OS{}, o)
 		require.NoError(t, err)
 		// Vocabulary: a, b, c, a space, padding.
-		assert.Equal(t, Facts{Shape: []int{6}, Classes: 3, Vocabulary: 5, Task: TokenLabel}, set.Facts())
+		assert.Equal(t, Facts{Shape: []int{6}, Classes: 3, Vocabulary: 5, Task: TokenLabel,
+			Labels: []string{"X", "Y", "Z"}}, set.Facts())
 		assert.Equal(t, set.Facts(), Declared(files.OS{}, o))
 		assert.Equal(t, []int64{1, 0, 2, 3, 4, 4}, valuesOf(t, s, set.Test.Images), "the space is the first character")
 		assert.Equal(t, []int64{2, Ignored, 0, Ignored, Ignored, Ignored}, valuesOf(t, s, set.Test.Labels))

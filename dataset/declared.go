@@ -14,10 +14,13 @@ type Facts struct {
 	Classes    int   // number of different labels
 	Vocabulary int   // number of different tokens in examples; zero for images
 	Task       Task
+	Labels     []string // name of each label; nil means unknown
 }
 
 // Facts returns the sizes that a network for the dataset must match.
-func (set *Set) Facts() Facts { return Facts{set.Shape, len(set.Classes), set.Vocabulary, set.Task} }
+func (set *Set) Facts() Facts {
+	return Facts{set.Shape, len(set.Classes), set.Vocabulary, set.Task, set.Classes}
+}
 
 // Declared returns the sizes that are known without reading images.
 func Declared(fsys files.FS, o Options) Facts {
@@ -25,45 +28,47 @@ func Declared(fsys files.FS, o Options) Facts {
 	switch o.Kind {
 	case KindText:
 		tokens := o.declaredTokens(fsys)
-		return Facts{[]int{o.context()}, tokens, tokens, NextToken}
+		return Facts{Shape: []int{o.context()}, Classes: tokens, Vocabulary: tokens, Task: NextToken}
 	case KindCSV:
 		return o.declaredTable(fsys)
 	}
-	shape, classes := declaredImages(fsys, o)
-	return Facts{Shape: shape, Classes: classes}
+	shape, labels := declaredImages(fsys, o)
+	return Facts{Shape: shape, Classes: len(labels), Labels: labels}
 }
 
-func declaredImages(fsys files.FS, o Options) (shape []int, classes int) {
+func declaredImages(fsys files.FS, o Options) (shape []int, labels []string) {
 	switch o.Kind {
 	case KindSynthetic:
-		return []int{o.Synthetic.Channels, o.Synthetic.Size, o.Synthetic.Size}, o.Synthetic.Classes
+		return []int{o.Synthetic.Channels, o.Synthetic.Size, o.Synthetic.Size}, o.Synthetic.labels()
 	case KindCIFAR10:
-		return []int{3, cifarSide, cifarSide}, len(cifar10Classes)
+		return []int{3, cifarSide, cifarSide}, cifar10Classes
 	case KindCIFAR100:
-		return []int{3, cifarSide, cifarSide}, len(cifar100Classes)
-	case KindMNIST, KindFashion:
-		return []int{1, idxSide, idxSide}, len(digits)
+		return []int{3, cifarSide, cifarSide}, cifar100Classes
+	case KindMNIST:
+		return []int{1, idxSide, idxSide}, digits
+	case KindFashion:
+		return []int{1, idxSide, idxSide}, fashionClasses
 	case KindDigits:
-		return []int{1, digitsSide, digitsSide}, len(digits)
+		return []int{1, digitsSide, digitsSide}, digits
 	case KindFolder:
 		return []int{3, o.Size, o.Size}, foldersOf(fsys, o.Path)
 	}
-	return nil, 0
+	return nil, nil
 }
 
-// foldersOf counts the folders of classes; zero if they cannot be read.
-func foldersOf(fsys files.FS, path string) int {
+// foldersOf returns the names of the folders of classes; nil if they cannot be read.
+func foldersOf(fsys files.FS, path string) []string {
 	if fsys == nil {
-		return 0
+		return nil
 	}
 	top, err := subfolders(fsys, path)
 	if slices.Contains(top, "train") && slices.Contains(top, "test") {
 		top, err = subfolders(fsys, filepath.Join(path, "train"))
 	}
 	if err != nil {
-		return 0
+		return nil
 	}
-	return len(top)
+	return top
 }
 
 // publishedCounts holds the numbers of training and test images of the kinds with a fixed number.
@@ -133,8 +138,8 @@ func (o Options) declaredTable(fsys files.FS) Facts {
 	if err != nil {
 		return f // loading reports the error
 	}
-	classes, _ := o.classesOf(slices.Concat(train, test))
-	f.Classes = len(classes)
+	f.Labels, _ = o.classesOf(slices.Concat(train, test))
+	f.Classes = len(f.Labels)
 	if n := o.countTokens(fsys, textsOf(train, test)); n > 0 {
 		f.Vocabulary = n + 1
 	}

@@ -31,7 +31,10 @@ func TestDeclared(t *testing.T) {
 		"a missing folder": {Options{Kind: KindFolder, Path: "none"}, []int{3, 32, 32}, 0},
 		"an unknown kind":  {Options{Kind: "none"}, nil, 0},
 	} {
-		require.Equal(t, Facts{Shape: c.shape, Classes: c.classes}, Declared(files.OS{}, c.o), name)
+		got := Declared(files.OS{}, c.o)
+		require.Equal(t, c.shape, got.Shape, name)
+		require.Equal(t, c.classes, got.Classes, name)
+		require.Len(t, got.Labels, c.classes, name)
 	}
 	for _, o := range []Options{{}, {ValidationShare: 0.5, Limit: 31}, {TestAsValidation: true, Limit: 7}} {
 		o.Synthetic = SyntheticOptions{Size: 16, Train: 101, Test: 33}
@@ -51,5 +54,6 @@ func TestDeclared(t *testing.T) {
 	o.EnsureDefaults()
 	src, err := synthetic(files.OS{}, o)
 	require.NoError(t, err)
-	require.Equal(t, Facts{Shape: src.shape[:], Classes: len(src.classes)}, Declared(nil, o))
+	require.Equal(t, Facts{Shape: src.shape[:], Classes: len(src.classes), Labels: src.classes}, Declared(nil, o))
+	require.Empty(t, Declared(nil, Options{Synthetic: SyntheticOptions{Classes: -1}}).Labels)
 }

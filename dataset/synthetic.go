@@ -58,12 +58,17 @@ const minSynthetic = 16
 // synthetic is a source whose images are painted on demand.
 func synthetic(_ files.FS, o Options) (*source, error) {
 	c := o.Synthetic
-	classes := make([]string, c.Classes)
-	for k := range classes {
-		classes[k] = looks(k, c.Textures).name()
-	}
-	return &source{name: KindSynthetic, classes: classes, shape: [3]int{c.Channels, c.Size, c.Size},
+	return &source{name: KindSynthetic, classes: c.labels(), shape: [3]int{c.Channels, c.Size, c.Size},
 		train: painted(c, c.Train, o.Seed, streamTrainImages), test: painted(c, c.Test, o.Seed, streamTestImages)}, nil
+}
+
+// labels returns the names of the classes.
+func (o SyntheticOptions) labels() []string {
+	labels := make([]string, min(max(o.Classes, 0), maxClasses)) // invalid numbers are reported elsewhere
+	for k := range labels {
+		labels[k] = looks(k, o.Textures).name()
+	}
+	return labels
 }
 
 // painted is a pool of count images, classes taking turns.

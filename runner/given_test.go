@@ -118,7 +118,10 @@ func TestTrainRefusesAnotherOrderOfClasses(t *testing.T) {
 	set.Metadata = app.Images{Classes: classes}.Metadata()
 	o = trained()
 	require.Equal(t, failure.Configuration, o.code)
-	require.Contains(t, o.stderr, "the weights have the classes of the data in another order: output 0 is ")
+	const order = "the weights have the classes of the data in another order: output 0 is "
+	require.Contains(t, o.stderr, order)
+	fails(t, failure.Configuration, order, "config", "check", jobFile(t, "[network]\nname = \"ConvNet2\"\nweights = \""+
+		path+"\"\n"))
 	set.Metadata = nil
 	require.Equal(t, failure.Done, trained().code)
 }

@@ -161,7 +161,7 @@ func checkToken(env *app.Env, path string) error {
 func checkWeights(env *app.Env, c *config.Job) error { return CheckWeights(env, c, c.Run.Seed) }
 
 // CheckWeights returns an error if the initial weights for a seed do not match the names and shapes of the network's
-// parameters.
+// parameters, or have the classes of the data in another order.
 func CheckWeights(env *app.Env, c *config.Job, seed int64) error {
 	first := c.InitialWeightsOf(seed).Weights
 	if first == "" {
@@ -178,7 +178,8 @@ func CheckWeights(env *app.Env, c *config.Job, seed int64) error {
 	if err := n.Fits(set); err != nil {
 		return fmt.Errorf("network.weights: %w", mismatched(env.Files, first, err))
 	}
-	if err := n.CanTrain(set); err != nil {
+	labels := dataset.Declared(env.Files, c.Data).Labels
+	if err := errors.Join(n.CanTrain(set), sameOrder(app.ImagesOf(n, set).Classes, labels)); err != nil {
 		return fmt.Errorf("network.weights: %s: %w", first, err)
 	}
 	return nil
