@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/cluster"
 	"graft/cluster/schedtest"
 )
 
@@ -24,7 +23,7 @@ func TestLimits(t *testing.T) {
 				free := ran(t, kind, c)
 				c.Study.Limits = true
 				o := ran(t, kind, c)
-				had := held(o)
+				had := schedtest.Held(o)
 				for _, j := range o.Jobs {
 					if _, runs := had[j]; !runs { // the job ended in Lucid's profiler
 						continue
@@ -48,20 +47,6 @@ func TestLimits(t *testing.T) {
 			require.Greater(t, over, 50)
 		})
 	}
-}
-
-// held returns the time for which each job had devices.
-func held(o *cluster.Outcome) map[*cluster.Job]int64 {
-	had, since := map[*cluster.Job]int64{}, map[*cluster.Job]int64{}
-	for _, ch := range o.Changes {
-		switch ch.What {
-		case "start":
-			since[ch.Job] = ch.At
-		case "preempt", "fail", "evict", "end":
-			had[ch.Job] += ch.At - since[ch.Job]
-		}
-	}
-	return had
 }
 
 // The job with the earliest deadline starts first, and jobs without a limit start last.

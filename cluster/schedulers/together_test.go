@@ -51,20 +51,6 @@ func drawEverything(r *rand.Rand) *schedtest.Case {
 	return c
 }
 
-// heldSeconds returns the time for which each job had devices.
-func heldSeconds(o *cluster.Outcome) map[*cluster.Job]int64 {
-	had, since := map[*cluster.Job]int64{}, map[*cluster.Job]int64{}
-	for _, c := range o.Changes {
-		switch c.What {
-		case "start":
-			since[c.Job] = c.At
-		case "preempt", "fail", "evict", "end":
-			had[c.Job] += c.At - since[c.Job]
-		}
-	}
-	return had
-}
-
 // In every combination of options, jobs end after their submission, their times add up to their completion, and no more
 // devices are in use than in service.
 func TestEverythingTogether(t *testing.T) {
@@ -82,7 +68,7 @@ func TestEverythingTogether(t *testing.T) {
 				}
 				o, err := c.Study.Run(context.Background(), policy, c.Options)
 				require.NoError(t, err, about())
-				had := heldSeconds(o)
+				had := schedtest.Held(o)
 				for _, j := range o.Jobs {
 					l := j.Lost()
 					require.NotEqual(t, cluster.Never, j.End, j.Trace.ID)
