@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"graft/torch/weights"
 )
@@ -109,6 +110,14 @@ type Node struct {
 	Results  []Value
 	// shapes of the results of an operator that graft passes on to LibTorch; nil for other operators
 	Returns [][]Extent
+}
+
+// Name returns the name of the operator without its overload.
+func (n *Node) Name() string {
+	if dot := strings.IndexByte(n.Operator, '.'); dot >= 0 {
+		return n.Operator[:dot]
+	}
+	return n.Operator
 }
 
 // Arg is a named argument: nil, an int64, a float64, a bool, a string, a weights.DType, a Value, a Weight, or an []any

@@ -43,8 +43,7 @@ var movers = func() map[string]bool {
 
 // Moves reports whether a node only moves values or computes sizes, without arithmetic on values.
 func (n *Node) Moves() bool {
-	op, _, _ := strings.Cut(n.Operator, ".")
-	return movers[op]
+	return movers[n.Name()]
 }
 
 // viewers are operators whose results may share memory with their inputs.
@@ -54,18 +53,17 @@ var viewers = wordSet(`view reshape flatten unflatten transpose swapaxes t numpy
 
 // Views reports whether the results of a node are sizes, or may share memory with the node's inputs.
 func (n *Node) Views() bool {
-	op, _, _ := strings.Cut(n.Operator, ".")
-	return viewers[op]
+	return viewers[n.Name()]
 }
 
 // Sizes reports whether a node computes sizes, not values.
 func (n *Node) Sizes() bool {
-	op, _, _ := strings.Cut(n.Operator, ".")
+	op := n.Name()
 	return op == "sym_size" || op == "operator"
 }
 
 func (s *Sizes) operations(n *Node) int64 {
-	op, _, _ := strings.Cut(n.Operator, ".")
+	op := n.Name()
 	if movers[op] || len(n.Results) == 0 {
 		return 0
 	}

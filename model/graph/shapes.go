@@ -92,12 +92,12 @@ type shapeRule func(*shaper) [][]int
 
 func (s *shaper) node(n *Node) (err error) {
 	s.n, s.err = n, nil
-	op, overload, _ := strings.Cut(n.Operator, ".")
 	if n.Sizes() {
+		op, overload, _ := strings.Cut(n.Operator, ".")
 		s.size(op, overload)
 		return s.err
 	}
-	rule := shapeRules[op]
+	rule := shapeRules[n.Name()]
 	if n.Returns != nil {
 		rule = func(s *shaper) [][]int { return s.returned(n) }
 	}

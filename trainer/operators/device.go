@@ -3,6 +3,7 @@ package operators
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,7 +140,7 @@ type deviceFit struct {
 // wanted identifies the calls that take equal time.
 type wanted struct {
 	name                      string
-	operations, bytes, scores float64
+	operations, bytes, scores uint64 // bits of the numbers, which are faster to look up
 	sizes                     sizes
 }
 
@@ -305,7 +306,7 @@ func shorter(name string) string {
 
 // remembered returns the times of a call. Grown networks have most of their calls in common.
 func (f *deviceFit) remembered(c *Call) predicted {
-	at := wanted{c.Name, c.Operations, c.Bytes, c.scores, c.sizes}
+	at := wanted{c.Name, math.Float64bits(c.Operations), math.Float64bits(c.Bytes), math.Float64bits(c.scores), c.sizes}
 	of, known := f.known[at]
 	if known {
 		return of

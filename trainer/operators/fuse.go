@@ -50,7 +50,7 @@ func (l *lister) fuse(calls []Call) {
 		if _, is := o.layer.(model.Flatten); is && (pixels(o.in[0]) == 1 || o.in[0][1] == 1) {
 			continue // a view, as in other layouts
 		}
-		calls[k].Name += channelsLast + l.before(o)
+		calls[k].Name = l.join(l.join(calls[k].Name, channelsLast), l.before(o))
 	}
 }
 
@@ -89,9 +89,8 @@ func (l *lister) absorb(calls []Call, k int, kind func(model.Layer) bool) {
 		return
 	}
 	second := &l.layers[of.layer-1]
-	name, _ := layerName(second.layer)
-	c, out := &calls[k], [][]int{second.out}
-	c.Name += " " + name
+	name, c, out := calls[of.layer-1].Name, &calls[k], [][]int{second.out}
+	c.Name = l.join(l.join(c.Name, " "), name)
 	c.Bytes, c.Operations = width*(values(first.in)+values(out)), c.Operations+calls[of.layer-1].Operations
 	c.sizes = nodeSizes(name, first.in, out)
 	first.out, first.makes = second.out, second.makes

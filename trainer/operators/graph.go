@@ -14,18 +14,66 @@ func (l *lister) graph() error {
 		return err
 	}
 	l.output = all.Of(g.Output)
+	clear(l.values)
+	l.values[g.Input.Value] = graphValue{shape: all.Of(g.Input.Value)}
 	for k := range g.Nodes {
 		if n := &g.Nodes[k]; !n.Sizes() {
 			c := l.node(n, all)
 			c.from, c.length = l.next+k, 1
-			c.leads, c.still = leads(n, l.flows)
-			if l.permutes(n) && l.path != Program && !strings.HasPrefix(c.Name, attending) {
-				c.Name += ofPermuted
-			}
 			l.calls = append(l.calls, c)
 		}
 	}
 	return nil
+}
+
+// graphValue is a result of a node, or the input.
+type graphValue struct {
+	shape    []int
+	flows    bool // whether it has a gradient
+	permuted bool // whether its dimensions are permuted in memory
+}
+
+// nodeReads describes what a node reads.
+type nodeReads struct {
+	shapes   [][]int // of tensors, without numbers; valid until the next node
+	weighted bool    // whether the node reads weights
+	flows    bool    // whether a value has a gradient
+	permuted bool    // whether a value is permuted
+	first    bool    // whether the first value is permuted
+}
+
+// reads returns what a node reads.
+func (l *lister) reads(n *graph.Node, all *graph.Sizes) (r nodeReads) {
+	l.shapes = l.shapes[:0]
+	count := 0
+	n.Reads(func(v any) {
+		var of graphValue
+		switch v := v.(type) {
+		case graph.Value:
+			of = l.values[v]
+			r.flows, r.permuted = r.flows || of.flows, r.permuted || of.permuted
+			r.first = r.first || count == 0 && of.permuted
+			count++
+		case graph.Weight:
+			r.weighted = true
+			of.shape = all.Of(v)
+		}
+		if len(of.shape) > 0 {
+			l.shapes = append(l.shapes, of.shape)
+		}
+	})
+	r.shapes = l.shapes
+	return r
+}
+
+// makes notes the results of a node. It returns their shapes, until the next node.
+func (l *lister) makes(n *graph.Node, all *graph.Sizes, r *nodeReads) [][]int {
+	made := graphValue{flows: r.weighted || r.flows, permuted: r.permutes(n.Name())}
+	for _, v := range n.Results {
+		made.shape = all.Of(v)
+		l.shapes, l.values[v] = append(l.shapes, made.shape), made
+	}
+	return l.shapes[len(l.shapes)-len(n.Results):]
 }
 
 // ofPermuted ends the names of operators in graphs that read a tensor whose dimensions were permuted. They read memory
@@ -36,24 +84,12 @@ const (
 	attending  = "scaled_dot_product_attention"
 )
 
-// permutes reports whether a node reads a permuted tensor. It marks the results with permuted dimensions.
-func (l *lister) permutes(n *graph.Node) (reads bool) {
-	first, count := false, 0
-	n.Reads(func(v any) {
-		if of, is := v.(graph.Value); is {
-			first, reads = first || count == 0 && l.permuted[of], reads || l.permuted[of]
-			count++
-		}
-	})
-	name, _, _ := strings.Cut(n.Operator, ".")
-	permuted := first && keepsOrder[name]
+// permutes reports whether the results of an operator have permuted dimensions.
+func (r *nodeReads) permutes(name string) bool {
 	if name == "permute" || name == "transpose" || name == "t" {
-		permuted = !reads // a second permutation usually restores the order
+		return !r.permuted // a second permutation usually restores the order
 	}
-	for _, v := range n.Results {
-		l.permuted[v] = permuted
-	}
-	return reads
+	return r.first && keepsOrder[name]
 }
 
 // keepsOrder are operators on single values. Their results have the order of their first operand in memory
@@ -68,14 +104,16 @@ var keepsOrder = func() map[string]bool {
 
 // node returns the call of a node.
 func (l *lister) node(n *graph.Node, all *graph.Sizes) Call {
-	name, _, _ := strings.Cut(n.Operator, ".")
+	name := n.Name()
 	if groups, _ := n.Arg("groups").(int64); groups > 1 {
-		name += grouped
+		name = l.join(name, grouped)
 	}
-	in, out := l.operands(n, all)
+	r := l.reads(n, all)
+	in, out := r.shapes, l.makes(n, all, &r)
 	c := Call{Name: name, Shapes: l.path.shapesText(in), Place: n.Module,
 		Operations: float64(all.Operations(n)) * float64(max(l.rows, 1)), Bytes: width * (values(in) + values(out)),
-		Optional: n.Views(), sizes: nodeSizes(name, in, out)}
+		Optional: n.Views(), sizes: nodeSizes(name, in, out),
+		leads: r.weighted && !r.flows, still: !r.weighted && !r.flows}
 	if scores := unfusedScores(n, all); scores > 0 {
 		c.Name += unfused
 		c.scores = width * scores * scorePasses
@@ -84,42 +122,10 @@ func (l *lister) node(n *graph.Node, all *graph.Sizes) Call {
 		}
 		c.Bytes += c.scores
 	}
+	if r.permuted && l.path != Program && !strings.HasPrefix(c.Name, attending) {
+		c.Name = l.join(c.Name, ofPermuted)
+	}
 	return c
-}
-
-// operands returns the shapes of what a node reads, without numbers, and of its results, until its next call.
-func (l *lister) operands(n *graph.Node, all *graph.Sizes) (in, out [][]int) {
-	l.shapes = l.shapes[:0]
-	n.Reads(func(v any) {
-		if s := all.Of(v); len(s) > 0 {
-			l.shapes = append(l.shapes, s)
-		}
-	})
-	read := len(l.shapes)
-	for _, v := range n.Results {
-		l.shapes = append(l.shapes, all.Of(v))
-	}
-	return l.shapes[:read], l.shapes[read:]
-}
-
-// leads reports whether a node has weights and reads only values without a gradient, and whether it has no gradient at
-// all. It marks the node's results that have a gradient.
-func leads(n *graph.Node, flows map[graph.Value]bool) (first, still bool) {
-	weighted, after := false, false
-	n.Reads(func(v any) {
-		switch v := v.(type) {
-		case graph.Value:
-			after = after || flows[v]
-		case graph.Weight:
-			weighted = true
-		}
-	})
-	if weighted || after {
-		for _, v := range n.Results {
-			flows[v] = true
-		}
-	}
-	return weighted && !after, !weighted && !after
 }
 
 // unfused is the name of attention that PyTorch computes by separate operators.

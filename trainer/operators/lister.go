@@ -17,32 +17,31 @@ type lister struct {
 	next    int   // index of graft's next instruction
 	output  []int // shape of the network's output on the batch
 
-	layers   []listed                     // of trees: the layers of the last calls
-	readers  []readers                    // of trees, by value
-	slots    map[*model.Leaf][]model.Slot // of trees: the tensors of the layers
-	flows    map[graph.Value]bool         // of graphs: the values with a gradient
-	permuted map[graph.Value]bool         // of graphs: the values with permuted dimensions
-	names    map[string]bool              // names of the calls
+	layers  []listed                   // of trees: the layers of the last calls
+	readers []readers                  // of trees, by value
+	updated map[*model.Leaf][]int      // of trees: the sizes of the layers' parameters
+	values  map[graph.Value]graphValue // of graphs
+	names   map[string]bool            // names of the calls
 
-	sizes  []int   // memory of shapes
-	shapes [][]int // memory of lists of shapes
+	batches map[layerAt]*layerCall // layers of trees that were listed before
+	joined  map[[2]string]string   // names that were joined before
+	shapes  [][]int                // memory of lists of shapes
 }
 
 // newLister creates a lister for steps that run on a path.
 func newLister(p Path) *lister {
-	return &lister{path: p, slots: map[*model.Leaf][]model.Slot{}, flows: map[graph.Value]bool{},
-		permuted: map[graph.Value]bool{}, names: map[string]bool{}}
+	return &lister{path: p, updated: map[*model.Leaf][]int{}, values: map[graph.Value]graphValue{},
+		names: map[string]bool{}, batches: map[layerAt]*layerCall{},
+		joined: map[[2]string]string{}}
 }
 
 // list lists the calls around the network's operators, the forward pass, and the optimizer's updates. The next call of
 // list overwrites the calls.
 func (l *lister) list(n *model.Network, rows int) ([]Call, error) {
 	l.network, l.rows, l.next = n, rows, 0
-	l.calls, l.layers, l.sizes, l.shapes = l.calls[:0], l.layers[:0], l.sizes[:0], l.shapes[:0]
+	l.calls, l.layers = l.calls[:0], l.layers[:0]
 	l.readers = append(l.readers[:0], readers{}) // of the input
-	clear(l.slots)
-	clear(l.flows)
-	clear(l.permuted)
+	clear(l.updated)
 	if err := l.all(); err != nil {
 		return nil, fmt.Errorf("list the operators of %s: %w", n.Name(), err)
 	}
@@ -69,9 +68,9 @@ func (l *lister) all() (err error) {
 	for k := range l.calls {
 		switch c := &l.calls[k]; {
 		case c.leads:
-			c.Name += ofInput
+			c.Name = l.join(c.Name, ofInput)
 		case c.still:
-			c.Name += withoutGradient
+			c.Name = l.join(c.Name, withoutGradient)
 		}
 	}
 	size, different := footprintOf(l.calls), l.kinds()
@@ -94,21 +93,41 @@ func (l *lister) kinds() int {
 // updates lists the optimizer's work.
 func (l *lister) updates() {
 	for _, leaf := range l.network.Leaves() {
-		slots, known := l.slots[leaf]
+		all, known := l.updated[leaf]
 		if !known {
-			slots = leaf.Layer.Slots()
+			all = updatesOf(leaf.Layer.Slots())
 		}
-		for k := range slots {
-			if s := &slots[k]; s.Role.Trained() && s.Tied == "" {
-				l.calls = append(l.calls, l.path.updateOf(s.Count()))
-			}
+		for _, size := range all {
+			l.calls = append(l.calls, l.path.updateOf(size))
 		}
 	}
 }
 
+// updatesOf returns the sizes of the parameters among the tensors of a layer.
+func updatesOf(slots []model.Slot) (all []int) {
+	for k := range slots {
+		if s := &slots[k]; s.Role.Trained() && s.Tied == "" {
+			all = append(all, s.Count())
+		}
+	}
+	return all
+}
+
 // batch returns the shape of a batch of examples.
 func (l *lister) batch(example model.Shape) []int {
-	from := len(l.sizes)
-	l.sizes = append(append(l.sizes, l.rows), example...)
-	return l.sizes[from:len(l.sizes):len(l.sizes)]
+	return append(append(make([]int, 0, 1+len(example)), l.rows), example...)
+}
+
+// join returns a name with an ending. It builds each name once.
+func (l *lister) join(name, ending string) string {
+	if ending == "" {
+		return name
+	}
+	at := [2]string{name, ending}
+	both, known := l.joined[at]
+	if !known {
+		both = name + ending
+		l.joined[at] = both
+	}
+	return both
 }

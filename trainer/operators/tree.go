@@ -54,37 +54,23 @@ func (l *lister) compact(calls []Call) (kept int) {
 
 // Layer adds the operator of a layer to the list of calls.
 func (l *lister) Layer(at model.Place, leaf *model.Leaf, in value) (value, error) {
-	example := model.Shape(in.dims[1:])
-	out, err := leaf.Layer.Infer(example)
+	of, err := l.onBatch(leaf.Layer, in.dims)
 	if err != nil {
 		return value{}, fmt.Errorf("%s: %w", at.Path, err)
 	}
-	name, optional := layerName(leaf.Layer)
-	if name == "" {
-		return value{l.batch(out), in.made, in.flows}, nil
+	if of.call.Name == "" {
+		return value{of.out, in.made, in.flows}, nil
 	}
-	slots := leaf.Layer.Slots()
-	l.slots[leaf] = slots
-	from := len(l.shapes)
-	l.shapes = append(l.shapes, in.dims)
-	for k := range slots {
-		if len(slots[k].Shape) > 0 {
-			l.shapes = append(l.shapes, slots[k].Shape)
-		}
-	}
-	result, weighted := l.batch(out), len(slots) > 0
-	shapes := l.shapes[from:len(l.shapes):len(l.shapes)]
-	c := Call{Name: name, Place: at.Path, Optional: optional, leads: weighted && !in.flows,
-		Operations: float64(l.rows) * float64(leaf.Layer.Operations(example, out)),
-		Bytes:      width * (values(shapes) + values([][]int{result}))}
-	made := l.add(c, leaf.Layer, shapes, result, in)
-	made.flows = made.flows || weighted
+	l.updated[leaf] = of.updated
+	c := of.call
+	c.Place, c.leads = at.Path, of.weighted && !in.flows
+	made := l.add(c, leaf.Layer, of.in, of.out, in)
+	made.flows = made.flows || of.weighted
 	return made, nil
 }
 
 // add adds a call. The argument shapes has the shapes of the values and the weights that it reads.
 func (l *lister) add(c Call, layer model.Layer, shapes [][]int, out []int, in ...value) value {
-	c.Shapes, c.sizes = l.path.shapesText(shapes), nodeSizes(c.Name, shapes, [][]int{out})
 	c.from, c.length = l.next, 1
 	l.next++
 	flows := false
@@ -151,7 +137,8 @@ const adding = "add"
 // Sum adds the operator of a residual connection to the list of calls.
 func (l *lister) Sum(path string, body, shortcut value) (value, error) {
 	both := [][]int{body.dims, body.dims}
-	c := Call{Name: adding, Place: path, Operations: values(both[:1]), Bytes: width * 1.5 * values(both)}
+	c := l.described(Call{Name: adding, Place: path, Operations: values(both[:1]), Bytes: width * 1.5 * values(both)},
+		both, body.dims)
 	return l.add(c, nil, both, body.dims, body, shortcut), nil
 }
 
@@ -163,6 +150,6 @@ func (l *lister) Cat(path string, parts []value) (value, error) {
 		out[1] += part.dims[1]
 		shapes[k] = part.dims
 	}
-	c := Call{Name: "cat", Place: path, Bytes: width * 2 * values(shapes)}
+	c := l.described(Call{Name: "cat", Place: path, Bytes: width * 2 * values(shapes)}, shapes, out)
 	return l.add(c, nil, shapes, out, parts...), nil
 }
