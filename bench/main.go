@@ -41,6 +41,8 @@ func run(args []string) error {
 		return runGPTWorker(flags)
 	case slices.Equal(names, []string{"together-peer"}):
 		return runTogetherPeer(flags)
+	case slices.Equal(names, []string{"open"}):
+		return torch.Load()
 	case slices.Equal(names, []string{"link-peer"}):
 		return runLinkPeer(flags)
 	case slices.Equal(names, []string{"list"}) && len(flags) == 0:

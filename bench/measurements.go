@@ -29,6 +29,8 @@ func measurements() []measurement {
 			run: func(b *bench) error { return b.studyAlgebra(os.Stdout) }},
 		{name: "blocks", about: "training steps that keep large blocks of memory, and that map them", rounds: 15,
 			run: func(b *bench) error { return b.studyBlocks(os.Stdout) }},
+		{name: "start", about: "processes that open LibTorch, with and without unused libraries", rounds: 15,
+			run: func(b *bench) error { return b.studyStart(os.Stdout) }},
 		{name: "job", about: "epochs with data and evaluation; the twin uses a DataLoader", beside: true, all: true,
 			run: (*bench).job},
 		{name: "epoch", about: "epochs with images on the device, on both sides", beside: true,

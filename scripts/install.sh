@@ -60,6 +60,8 @@ install -m 755 "$graft" "$to/bin/graft"
 if [ "${LIBRARY:-}" != none ]; then
   install -d "$to/lib/graft"
   install -m 644 build/lib/libgrafttorch.so build/lib/origin "$to/lib/graft/"
+  rm -rf "$to/lib/graft/unneeded"
+  if [ -d build/lib/unneeded ]; then cp -r build/lib/unneeded "$to/lib/graft/"; fi
 fi
 install -m 644 python/graft_*.py python/pyproject.toml python/example.ipynb "$to/share/graft/python/"
 install -m 644 python/typed/py.typed "$to/share/graft/python/typed/"

@@ -42,9 +42,10 @@ else
 	[ -f $headers/torch/csrc/api/include/torch/torch.h ] || fail "no LibTorch found; run 'make deps', or set LIBTORCH"
 	includes="-isystem $headers/torch/csrc/api/include"
 	libraries=$(dirname "$(ls /usr/lib/*/libtorch_cpu.so /usr/lib/libtorch_cpu.so 2>/dev/null | head -n 1)")
-	# Debian can have several builds of OpenBLAS. The one with OpenMP shares LibTorch's threads, so it comes first;
-	# only an rpath of the old kind applies to the libraries that LibTorch needs.
-	search="-Wl,--disable-new-dtags -Wl,-rpath,$libraries/openblas-openmp"
+	# Debian can have several builds of OpenBLAS. The one with OpenMP shares LibTorch's threads, so it comes first.
+	# Libraries that LibTorch depends on but does not use are replaced by empty ones; see unneeded.sh.
+	# Only an rpath of the old kind applies to the libraries that LibTorch needs.
+	search="-Wl,--disable-new-dtags -Wl,-rpath,\$ORIGIN/unneeded -Wl,-rpath,$libraries/openblas-openmp"
 fi
 
 version=
@@ -165,8 +166,14 @@ for pid in $pids; do wait "$pid" || fail "the compiler failed; its message is ab
 
 # ---- the library, replaced in one step
 
-stamp=$(echo "$list $search" | sha256sum)
+needed= # state of the libraries that LibTorch depends on
+if [ -z "$LIBTORCH" ]; then
+	needed=$(ldd "$libraries/libtorch_cpu.so" | awk '$2 == "=>" { print $3 }' | xargs stat -L -c '%n %s %Y' | cat - scripts/unneeded.sh)
+fi
+stamp=$(echo "$list $search $needed" | sha256sum)
 if [ -f $out/libgrafttorch.so ] && [ "$(cat $out/stamp 2>/dev/null)" = "$stamp" ]; then exit 0; fi
+rm -rf "$out/unneeded"
+if [ -z "$LIBTORCH" ]; then scripts/unneeded.sh "$libraries/libtorch_cpu.so" "$out/unneeded"; fi
 # OpenMP is left to be found among what LibTorch itself needs: a wheel may carry
 # one of its own, and with two in a process each would keep its own threads.
 # shellcheck disable=SC2086

@@ -16,7 +16,7 @@ to=$work/$name
 
 LIBRARY=none scripts/install.sh "$to" >/dev/null
 install -d "$to/scripts" "$to/build/src/cgotorch" "$to/torch"
-install -m 755 scripts/library.sh scripts/wheel.sh scripts/packages.sh scripts/install.sh "$to/scripts/"
+install -m 755 scripts/library.sh scripts/unneeded.sh scripts/wheel.sh scripts/packages.sh scripts/install.sh "$to/scripts/"
 install -m 644 build/src/cgotorch/*.cc build/src/cgotorch/*.h "$to/build/src/cgotorch/"
 install -m 644 torch/graft.h "$to/torch/"
 cp -R torch/csrc "$to/torch/"
