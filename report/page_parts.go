@@ -103,6 +103,9 @@ func repeatParts(report *RunReport, r *runs.Run) []page.Part {
 	know("host", report.Host, false)
 	know("configuration, SHA-256", report.Config, true)
 	know("images, SHA-256", report.Data, true)
+	for k := 0; k < len(report.circumstances); k += 2 {
+		know(report.circumstances[k], report.circumstances[k+1], false)
+	}
 	know("folder", report.Path, true)
 	parts = append(parts, page.Part{Facts: facts})
 	if text := r.Configuration(); text != "" {

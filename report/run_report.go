@@ -27,13 +27,25 @@ type RunReport struct {
 	Config  string   `json:"config_sha256"`  // digest of the configuration; empty means unknown
 	Data    string   `json:"dataset_sha256"` // digest of the dataset; empty means unknown
 	// kept checkpoint of another run from which the run started; absent if it started from the beginning
-	Fork       string           `json:"fork,omitempty"`
+	Fork string `json:"fork,omitempty"`
+	// version of the LibTorch with which the run started; absent if unknown
+	LibTorch string `json:"libtorch,omitempty"`
+	// part of the run used another LibTorch, before a resume or in the run of the fork; absent otherwise
+	OtherLibTorch bool `json:"other_libtorch,omitempty"`
+	// the run resumed with another time budget than its first part; absent otherwise
+	OtherBudget bool `json:"other_budget,omitempty"`
+	// digest of the content of the files that the configuration names; absent if unknown
+	Files string `json:"files_sha256,omitempty"`
+	// changes of devices over HTTP, in words; absent without changes
+	Live       string           `json:"changes_while_it_ran,omitempty"`
 	Quantities []QuantityReport `json:"quantities"` // quantities of the outcome
 	// Detail holds results that only this kind of run has; null if several runs are reported.
 	Detail Detail `json:"detail"`
 
 	title string // name of the kind in headings
 	begun bool   // the run has no results yet
+	// names and values of what the configuration lacks, in the words of comparisons
+	circumstances []string
 }
 
 // QuantityReport is a quantity of a run in a report, such as the run's final accuracy.
@@ -55,7 +67,11 @@ func NewRunReport(run *runs.Run) RunReport {
 	r := RunReport{Path: run.Path, Kind: run.Kind.Name, Ended: run.Ended, Graft: m.Graft, Device: m.Device,
 		Profile: m.Profile, Network: m.Network, Host: m.Host, Command: append([]string{}, m.CommandLine...),
 		Config: m.ConfigSHA256, Data: m.DatasetSHA256, Fork: m.Fork, Quantities: []QuantityReport{},
-		begun: run.Begun, title: run.Kind.Title}
+		LibTorch: m.LibTorch, OtherLibTorch: m.OtherLibTorch, OtherBudget: m.OtherBudget, Files: m.FilesSHA256,
+		Live: run.LiveChanges(), begun: run.Begun, title: run.Kind.Title}
+	for _, s := range run.Circumstances() {
+		r.circumstances = append(r.circumstances, strings.Trim(s.Key, "()"), s.Text)
+	}
 	if !m.Created.IsZero() {
 		r.Created = &m.Created
 	}
@@ -84,9 +100,10 @@ func (r *RunReport) write(d *document.Document) {
 	if r.Seed != nil {
 		seed = fmt.Sprint(*r.Seed)
 	}
-	d.Know("state", state, "began", r.began(), "graft", r.Graft, "command", strings.Join(r.Command, " "), "network",
-		r.Network, "started from", r.Fork, "device", r.where(), "seed", seed, "configuration",
-		document.ShortDigest(r.Config), "images", document.ShortDigest(r.Data))
+	d.Know(append([]string{"state", state, "began", r.began(), "graft", r.Graft, "command",
+		strings.Join(r.Command, " "), "network", r.Network, "started from", r.Fork, "device", r.where(), "seed", seed,
+		"configuration", document.ShortDigest(r.Config), "images", document.ShortDigest(r.Data)},
+		r.circumstances...)...)
 	if r.begun {
 		d.Say("The run has no results yet: it is starting, or was killed while starting.")
 		return

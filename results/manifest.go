@@ -49,7 +49,7 @@ type Manifest struct {
 	Fork string `json:"fork,omitempty"`
 	// the run continued with another time budget, so its first part followed another learning rate schedule
 	OtherBudget bool `json:"other_budget,omitempty"`
-	// the run continued with another version of LibTorch than its first part
+	// part of the run used another version of LibTorch: before a resume, or in the run of the fork
 	OtherLibTorch bool     `json:"other_libtorch,omitempty"`
 	Host          string   `json:"host,omitempty"`         // machine on which the run started; empty means unknown
 	CommandLine   []string `json:"command_line,omitempty"` // program and arguments; empty means unknown

@@ -137,11 +137,6 @@ func (r *Run) Reconfigure(config, resolved string, d Digests, otherBudget bool) 
 	return nil
 }
 
-// NoteFork records in the manifest from which checkpoint of another run this run started.
-func (r *Run) NoteFork(from string) error {
-	return r.Amend(func(m *Manifest) { m.Fork = from })
-}
-
 // Amend changes the manifest of a run that continues. It writes the manifest only if a field changes.
 func (r *Run) Amend(change func(m *Manifest)) error {
 	m := r.manifest

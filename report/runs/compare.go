@@ -25,10 +25,9 @@ func (r *Run) Material() []config.Setting {
 // FilesSetting is the name of a setting of [Run.ColumnSettings]: the digest of the files that the configuration names.
 const FilesSetting = "(content of files)"
 
-// ColumnSettings returns the settings that distinguish the columns of a comparison, as strings. The settings are the
-// configuration, the versions of graft and LibTorch, the digests of the images and of other files, and changes during
-// the run: of its devices over HTTP, and of its budget or LibTorch when it was resumed. Seeds and keys that do not
-// change results are omitted.
+// ColumnSettings returns the settings that distinguish the columns of a comparison, as strings: the configuration, the
+// version of graft, the digest of the images, and the [Run.Circumstances]. Seeds and keys that do not change results
+// are omitted.
 func (r *Run) ColumnSettings() map[string]string {
 	all := map[string]string{}
 	for _, s := range r.Material() {
@@ -37,23 +36,11 @@ func (r *Run) ColumnSettings() map[string]string {
 	if r.Manifest.Graft != "" {
 		all["(version of graft)"] = r.Manifest.Graft
 	}
-	if v := r.Manifest.LibTorch; v != "" {
-		all["(version of LibTorch)"] = v
-	}
-	if r.Manifest.OtherLibTorch {
-		all["(version of LibTorch)"] = "changed when the run resumed"
-	}
 	if digest := r.Manifest.DatasetSHA256; digest != "" { // the configuration has only its name
 		all["(images)"] = document.ShortDigest(digest)
 	}
-	if digest := r.Manifest.FilesSHA256; digest != "" { // the configuration has only their names
-		all[FilesSetting] = document.ShortDigest(digest)
-	}
-	if r.Manifest.OtherBudget {
-		all["(time.budget)"] = "changed when the run resumed"
-	}
-	if r.live != "" {
-		all["(changes while it ran)"] = r.live
+	for _, s := range r.Circumstances() {
+		all[s.Key] = s.Text
 	}
 	if plan, err := ReadSweepPlan(r.Files, r.Path); r.Kind == SweepKind && err == nil {
 		all["(cases)"] = plan.casesText()
@@ -62,6 +49,36 @@ func (r *Run) ColumnSettings() map[string]string {
 		all["(folder)"] = r.Path
 	}
 	return all
+}
+
+// Circumstances lists what affects the results of a run and is not in its configuration, with names in parentheses: the
+// version of LibTorch, the digest of the files that the configuration names, and changes during the run: of its budget
+// when it was resumed, of its LibTorch, and of its devices over HTTP.
+func (r *Run) Circumstances() (list []config.Setting) {
+	m := r.Manifest
+	add := func(key, text string) {
+		if text != "" {
+			list = append(list, config.Setting{Key: key, Text: text})
+		}
+	}
+	library, budget, files := m.LibTorch, "", ""
+	switch {
+	case m.OtherLibTorch && m.Fork != "":
+		library = "changed when the run forked or resumed"
+	case m.OtherLibTorch:
+		library = "changed when the run resumed"
+	}
+	if m.OtherBudget {
+		budget = "changed when the run resumed"
+	}
+	if m.FilesSHA256 != "" { // the configuration has only their names
+		files = document.ShortDigest(m.FilesSHA256)
+	}
+	add("(version of LibTorch)", library)
+	add(FilesSetting, files)
+	add("(time.budget)", budget)
+	add("(changes while it ran)", r.live)
+	return list
 }
 
 // casesText identifies the cases of a sweep with their settings: with a few settings by their text, and otherwise by a

@@ -33,6 +33,10 @@ func readJobRun(f *Folder, r *Run) error {
 	return err
 }
 
+// LiveChanges describes the changes of a completed job's devices outside of its timeline, such as over HTTP; empty
+// without changes.
+func (r *Run) LiveChanges() string { return r.live }
+
 // liveText identifies changes of a job's devices outside of its timeline: a few by their text, and more by a digest. It
 // omits their times, because a client that repeats the changes for each seed cannot repeat the exact times. It is empty
 // for an elastic job, whose configuration lets processes join and leave at any time.

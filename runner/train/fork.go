@@ -199,7 +199,25 @@ func (j *job) fork() (*results.Checkpoint, error) {
 	}
 	j.env.Log.Info("starting from a kept checkpoint", zap.String("path", kept.Path))
 	j.was = s.job
-	return kept, errors.Join(j.stored.Fork(s.folder, kept), j.stored.NoteFork(kept.Path))
+	return kept, errors.Join(j.stored.Fork(s.folder, kept), j.noteFork(s, kept))
+}
+
+// noteFork records in the manifest from which checkpoint of another run this run starts, and whether another LibTorch
+// trained that run.
+func (j *job) noteFork(s *source, kept *results.Checkpoint) error {
+	library, err := j.library()
+	if err != nil {
+		return err
+	}
+	was := s.manifest.LibTorch
+	other := was != "" && library != "" && was != library
+	if other {
+		j.env.Log.Warn("another version of LibTorch trained the run of run.fork, so the results may differ from a job "+
+			"from the beginning", zap.String("fork", s.folder), zap.String("libtorch", was))
+	}
+	return j.stored.Amend(func(m *results.Manifest) {
+		m.Fork, m.LibTorch, m.OtherLibTorch = kept.Path, library, other || s.manifest.OtherLibTorch
+	})
 }
 
 // startAt returns the job that a kept checkpoint of another run holds.

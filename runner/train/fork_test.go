@@ -108,6 +108,33 @@ func TestForksStopInTime(t *testing.T) {
 	}
 }
 
+// A run that forks from a run with another LibTorch is marked, and so are forks from the marked run.
+func TestForksFromAnotherLibTorchAreMarked(t *testing.T) {
+	folder := t.TempDir()
+	source := filepath.Join(folder, "source")
+	run := func(name string, set ...string) results.Manifest {
+		o := with(filepath.Join(folder, name), false, set...)
+		_, err := train.Run(t.Context(), worktest.Env(files.OS{}), "", o)
+		require.NoError(t, err)
+		m, err := results.ReadManifest(files.OS{}, filepath.Join(folder, name))
+		require.NoError(t, err)
+		return m
+	}
+	m, keep := run("source", "checkpoint.keep_every=30ms"), "checkpoint.keep_every=30ms"
+	require.False(t, m.OtherLibTorch)
+	require.False(t, run("equal", keep, "run.fork="+source).OtherLibTorch)
+	path := filepath.Join(source, results.ManifestFile)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	changed := strings.Replace(string(text), m.LibTorch, "0.1.0", 1)
+	require.NoError(t, os.WriteFile(path, []byte(changed), 0o600))
+	events := `time.events=[{at = "50ms", change = "up"}, {at = "120ms", change = "down"}]`
+	forked := run("forked", keep, events, "run.fork="+source)
+	require.True(t, forked.OtherLibTorch)
+	require.Equal(t, m.LibTorch, forked.LibTorch)
+	require.True(t, run("again", events, "run.fork="+filepath.Join(folder, "forked")).OtherLibTorch)
+}
+
 // A fork is refused if the jobs differ in more than what is ahead, or if their run has changed.
 func TestForksOfOtherJobs(t *testing.T) {
 	folder := t.TempDir()
