@@ -30,6 +30,8 @@ type comparedColumn struct {
 	Seeds  []int64  `json:"seeds"`  // seeds of the runs
 	Ended  bool     `json:"ended"`  // whether all runs have ended
 	Copies []string `json:"copies"` // folders with copies of these runs; copies do not count as runs
+	// machines on which runs on the wall clock started; absent on the virtual clock, and if they are unknown
+	Machines []string `json:"machines,omitempty"`
 
 	settings map[string]string
 	runs     []*runs.Run
@@ -63,6 +65,8 @@ type comparedValue struct {
 	Chance *float64 `json:"chance"`
 	// Inside reports whether the difference from the first column is not significant, or was not tested.
 	Inside bool `json:"inside_noise"`
+	// smallest and largest value of all runs if runs with equal seeds have different values; absent otherwise
+	Repetitions *repetitions `json:"repetitions,omitempty"`
 
 	values   []float64
 	seeds    []int64
@@ -70,6 +74,13 @@ type comparedValue struct {
 	same     bool // all values equal the first column's
 	// a column has too few simulations of a cluster to tell a difference from chance, or chance has no effect
 	untested bool
+}
+
+// repetitions holds the range of a quantity over all runs, including runs with equal seeds.
+type repetitions struct {
+	Runs     int     `json:"runs"`     // number of values, one per run
+	Smallest float64 `json:"smallest"` // smallest value
+	Largest  float64 `json:"largest"`  // largest value
 }
 
 // Sentences that explain intervals over seeds, and their absence.
@@ -111,29 +122,26 @@ func compareRuns(found []*runs.Run) []*comparison {
 	return list
 }
 
+// machineSetting is the name of the setting with the machines of a column on the wall clock.
+const machineSetting = "(machine)"
+
 // addRuns sorts runs into columns.
 func (c *comparison) addRuns(list []*runs.Run) {
-	place, outcomes := map[string]int{}, map[string]bool{}
-	for _, r := range list {
-		settings := r.ColumnSettings()
-		print := r.Fingerprint(settings)
-		k, known := place[print]
-		if !known {
-			k = len(c.Columns)
-			place[print] = k
-			c.Columns = append(c.Columns, comparedColumn{Ended: r.Ended, Seeds: []int64{}, Copies: []string{},
-				settings: settings})
+	for _, of := range runs.SeedGroups(list) {
+		col := comparedColumn{Ended: of.Runs[0].Ended, Runs: []string{}, Seeds: []int64{},
+			Copies: append([]string{}, of.Copies...), Machines: of.Machines(), settings: of.Settings}
+		if len(col.Machines) > 0 {
+			col.settings[machineSetting] = document.SomeOf(col.Machines, maxMachines)
 		}
-		col := &c.Columns[k]
-		same := fmt.Sprint(k, r.Manifest.Seed, r.Outcome)
-		if r.Outcome != "" && outcomes[same] {
-			col.Copies = append(col.Copies, r.Path)
-			continue
+		for _, r := range of.Runs {
+			col.add(r)
 		}
-		outcomes[same] = true
-		col.add(r)
+		c.Columns = append(c.Columns, col)
 	}
 }
+
+// maxMachines is the maximum number of machines that a report names.
+const maxMachines = 3
 
 func (c *comparedColumn) add(r *runs.Run) {
 	c.runs, c.Runs = append(c.runs, r), append(c.Runs, r.Path)
@@ -212,6 +220,7 @@ func (c *comparison) distinguishes(key string) bool {
 	for _, col := range c.Columns {
 		others := maps.Clone(col.settings)
 		delete(others, key)
+		delete(others, machineSetting)
 		print := col.runs[0].Fingerprint(others)
 		if was, seen := values[print]; seen && was != col.settings[key] {
 			return true
@@ -310,20 +319,11 @@ func (v *comparedValue) mergeSeeds() {
 	if len(v.seeds) != len(v.values) {
 		return
 	}
-	var order []int64
-	groups := map[int64][]float64{}
-	for k, seed := range v.seeds {
-		if groups[seed] == nil {
-			order = append(order, seed)
-		}
-		groups[seed] = append(groups[seed], v.values[k])
-	}
-	if v.repeated = len(order) < len(v.values); !v.repeated {
-		return
-	}
-	v.seeds, v.values = order, nil
-	for _, seed := range order {
-		v.values = append(v.values, stat.Mean(groups[seed]))
+	all := v.values
+	v.seeds, v.values = stat.MeansBySeed(v.seeds, all)
+	v.repeated = len(v.values) < len(all)
+	if v.repeated && !constant(all) {
+		v.Repetitions = &repetitions{Runs: len(all), Smallest: slices.Min(all), Largest: slices.Max(all)}
 	}
 }
 
@@ -348,6 +348,14 @@ func (v *comparedValue) bySeedsOf(other *comparedValue) (values []float64) {
 
 func constant(values []float64) bool {
 	return !slices.ContainsFunc(values, func(v float64) bool { return v != values[0] })
+}
+
+// text describes the range; empty for nil.
+func (r *repetitions) text(unit string) string {
+	if r == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (%s to %s)", document.ValueText(r.Smallest, unit), document.ValueText(r.Largest, unit))
 }
 
 // cell returns the mean, with its interval if the values differ.

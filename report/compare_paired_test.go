@@ -2,11 +2,16 @@ package report
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"graft/config"
+	"graft/internal/files"
+	"graft/report/document"
 	"graft/report/runs"
+	"graft/results"
 )
 
 // paired compares two columns; values with equal seeds are paired.
@@ -69,7 +74,10 @@ func TestRepetitionsOfASeedAreOneValue(t *testing.T) {
 	require.Equal(t, 3, q.Cells[2].N, "values without seeds")
 	c := comparison{Rows: []comparedQuantity{q}, Columns: []comparedColumn{
 		{Name: "a", Seeds: []int64{1}, runs: make([]*runs.Run, 3)}, {}, {}}}
-	require.Equal(t, "a: 3 runs with 1 seed; runs with the same seed count as one value, their mean", c.repeats(0))
+	require.Equal(t, "a: 3 runs with 1 seed; runs with the same seed count as one value, their mean. In parentheses: "+
+		"smallest and largest value of all runs", c.repeats(0))
+	require.Equal(t, "2 (1 to 3)", q.cell(q.Cells[0]).String())
+	require.Nil(t, q.Cells[2].Repetitions)
 	require.Empty(t, c.repeats(2))
 }
 
@@ -83,4 +91,33 @@ func TestMeansOfSomeSeedsAreNamed(t *testing.T) {
 		"measured energy of 2", c.partial(0))
 	c.Rows = c.Rows[:1]
 	require.Empty(t, c.partial(0))
+}
+
+// Runs on the wall clock share a column with runs of other machines, and the report says so. The virtual clock gives
+// the same results on each machine.
+func TestMachinesOfRunsOnTheWallClock(t *testing.T) {
+	made := func(path, host, profile string, seed uint64) *runs.Run {
+		r := &runs.Run{Path: path, Kind: runs.JobKind, Files: files.OS{}, Seeded: true, Ended: true, Outcome: path,
+			Settings: []config.Setting{}, Manifest: results.Manifest{Seed: seed, Host: host, Profile: profile},
+			Quantities: []runs.Quantity{{Name: "speed", Seeds: []int64{int64(seed)}, Values: []float64{float64(seed)}}}}
+		if path[0] == 'b' {
+			r.Settings = []config.Setting{{Key: "k", Text: "b"}}
+		}
+		return r
+	}
+	text := func(list ...*runs.Run) string {
+		d := &document.Document{}
+		for _, c := range compareRuns(list) {
+			c.write(d, false)
+		}
+		var b strings.Builder
+		require.NoError(t, d.Print(&b))
+		return b.String()
+	}
+	got := text(made("a1", "x", "", 1), made("a2", "y", "", 2), made("b", "x", "", 1))
+	require.Contains(t, got, "a: runs on the wall clock of 2 machines (x, y), which may have different speeds")
+	require.Regexp(t, `\(machine\) +x, y +x`, got)
+	require.Contains(t, text(made("a1", "x", "", 1), made("a2", "x", "", 2)), "only seeds and paths differ")
+	require.Contains(t, text(made("a1", "x", "", 1), made("a2", "x", "", 1)), "only paths and results differ")
+	require.NotContains(t, text(made("a1", "x", "p", 1), made("a2", "y", "p", 2)), "machine")
 }

@@ -95,8 +95,8 @@ func (c *comparison) outcomeTable() *document.Table {
 		cells := []any{wordsOf(q.Quantity), document.UnitText(q.Unit)}
 		for _, one := range q.Cells {
 			cell := q.cell(one)
-			if cell.After == "" { // aligned with cells that have a mark
-				cell.After = strings.Repeat(" ", len(noiseMark))
+			if !strings.HasSuffix(cell.After, noiseMark) { // aligned with cells that have a mark
+				cell.After += strings.Repeat(" ", len(noiseMark))
 			}
 			cells = append(cells, cell)
 		}
@@ -144,7 +144,7 @@ func (q *comparedQuantity) everywhere() bool {
 	var values []float64
 	same := true
 	for k, one := range q.Cells {
-		if one == nil {
+		if one == nil || one.Repetitions != nil {
 			return false
 		}
 		same = same && (k == 0 || one.same)
@@ -175,8 +175,9 @@ func (q *comparedQuantity) cell(one *comparedValue) document.Cell {
 		return document.Missing()
 	}
 	cell := one.cell(q.Unit)
+	cell.After = one.Repetitions.text(q.Unit)
 	if one.Inside && !one.same && !one.untested {
-		cell.After = noiseMark
+		cell.After += noiseMark
 	}
 	return cell
 }
@@ -236,7 +237,7 @@ func (c *comparison) writeLines(d *document.Document, all bool) {
 func (c *comparison) remarks(all bool) []string {
 	lines := []string{c.shared()}
 	if len(c.Differs) == 0 && len(c.Columns) == 1 && c.count() > 1 {
-		lines = append(lines, "only seeds and paths differ")
+		lines = append(lines, c.Columns[0].equalText())
 	}
 	switch {
 	case c.has(func(one *comparedValue) bool { return one.Low != nil }):
@@ -256,7 +257,7 @@ func (c *comparison) remarks(all bool) []string {
 		lines = append(lines, "--all shows every line")
 	}
 	for k, col := range c.Columns {
-		lines = append(lines, col.copies(), c.repeats(k), c.partial(k))
+		lines = append(lines, col.copies(), c.repeats(k), c.partial(k), col.machines())
 	}
 	return lines
 }
@@ -282,17 +283,44 @@ func (c *comparison) partial(column int) string {
 // maxPartial is the maximum number of quantities that a remark lists.
 const maxPartial = 6
 
+// equalText states in what the runs of the only column differ.
+func (c *comparedColumn) equalText() string {
+	if len(c.Seeds) > 1 {
+		return "only seeds and paths differ"
+	}
+	if c.Ended && len(c.runs) > 1 {
+		return "only paths and results differ"
+	}
+	return "only paths differ"
+}
+
+// machines states that the runs of a column on the wall clock are from several machines; empty for one machine.
+func (c *comparedColumn) machines() string {
+	if len(c.Machines) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%s: runs on the wall clock of %d machines (%s), which may have different speeds", c.Name,
+		len(c.Machines), document.SomeOf(c.Machines, maxMachines))
+}
+
 // repeats states that several runs of a column have the same seed; empty if none have.
 func (c *comparison) repeats(column int) string {
-	if !slices.ContainsFunc(c.Rows, func(q comparedQuantity) bool {
-		cell := q.Cells[column]
-		return cell != nil && cell.repeated
-	}) {
+	repeated, differ := false, false
+	for _, q := range c.Rows {
+		if cell := q.Cells[column]; cell != nil {
+			repeated, differ = repeated || cell.repeated, differ || cell.Repetitions != nil
+		}
+	}
+	if !repeated {
 		return ""
 	}
 	col := c.Columns[column]
-	return fmt.Sprintf("%s: %s with %s; runs with the same seed count as one value, their mean", col.Name,
+	text := fmt.Sprintf("%s: %s with %s; runs with the same seed count as one value, their mean", col.Name,
 		words.Plural(len(col.runs), "run"), words.Plural(len(col.Seeds), "seed"))
+	if differ {
+		text += ". In parentheses: smallest and largest value of all runs"
+	}
+	return text
 }
 
 // untested explains differences of cluster simulations that are not tested; empty if there are none.

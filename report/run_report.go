@@ -29,9 +29,9 @@ type RunReport struct {
 	// kept checkpoint of another run from which the run started; absent if it started from the beginning
 	Fork string `json:"fork,omitempty"`
 	// version of the LibTorch with which the run started; absent if unknown
-	LibTorch string `json:"libtorch,omitempty"`
+	Library string `json:"libtorch,omitempty"`
 	// part of the run used another LibTorch, before a resume or in the run of the fork; absent otherwise
-	OtherLibTorch bool `json:"other_libtorch,omitempty"`
+	OtherLibrary bool `json:"other_libtorch,omitempty"`
 	// the run resumed with another time budget than its first part; absent otherwise
 	OtherBudget bool `json:"other_budget,omitempty"`
 	// digest of the content of the files that the configuration names; absent if unknown
@@ -67,7 +67,7 @@ func NewRunReport(run *runs.Run) RunReport {
 	r := RunReport{Path: run.Path, Kind: run.Kind.Name, Ended: run.Ended, Graft: m.Graft, Device: m.Device,
 		Profile: m.Profile, Network: m.Network, Host: m.Host, Command: append([]string{}, m.CommandLine...),
 		Config: m.ConfigSHA256, Data: m.DatasetSHA256, Fork: m.Fork, Quantities: []QuantityReport{},
-		LibTorch: m.LibTorch, OtherLibTorch: m.OtherLibTorch, OtherBudget: m.OtherBudget, Files: m.FilesSHA256,
+		Library: m.LibTorch, OtherLibrary: m.OtherLibTorch, OtherBudget: m.OtherBudget, Files: m.FilesSHA256,
 		Live: run.LiveChanges(), begun: run.Begun, title: run.Kind.Title}
 	for _, s := range run.Circumstances() {
 		r.circumstances = append(r.circumstances, strings.Trim(s.Key, "()"), s.Text)

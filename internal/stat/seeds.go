@@ -44,6 +44,22 @@ func NewOverSeeds(values []float64, miss float64, of Range) OverSeeds {
 	return OverSeeds{N: len(values), Mean: i.Mean, Low: &i.Low, High: &i.High}
 }
 
+// MeansBySeed returns the mean of the values of each seed, in the order in which the seeds first appear. Repetitions of
+// a seed say nothing about other seeds, so they count as one value.
+func MeansBySeed(seeds []int64, values []float64) (order []int64, means []float64) {
+	groups := map[int64][]float64{}
+	for k, seed := range seeds {
+		if groups[seed] == nil {
+			order = append(order, seed)
+		}
+		groups[seed] = append(groups[seed], values[k])
+	}
+	for _, seed := range order {
+		means = append(means, Mean(groups[seed]))
+	}
+	return order, means
+}
+
 // Interval returns the interval, or nil if there are too few values.
 func (s OverSeeds) Interval() *Interval {
 	if s.Low == nil {

@@ -4,28 +4,72 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"graft/internal/stat"
+	"graft/internal/words"
 	"graft/report/figure"
 	"graft/report/runs"
 )
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// groupBySeed groups runs that differ only in their seed, in order of first appearance.
-func groupBySeed(list []*runs.Run) [][]*runs.Run {
-	var groups [][]*runs.Run
-	same := func(a, b *runs.Run) bool { return slices.Equal(a.Material(), b.Material()) }
-	for _, r := range list {
-		k := slices.IndexFunc(groups, func(g []*runs.Run) bool { return same(g[0], r) })
-		if k < 0 {
-			groups = append(groups, nil)
-			k = len(groups) - 1
-		}
-		groups[k] = append(groups[k], r)
+// groupBySeed groups runs that differ only in their seed, in order of first appearance. It omits copies of runs.
+func groupBySeed(list []*runs.Run) (groups [][]*runs.Run) {
+	for _, g := range runs.SeedGroups(list) {
+		groups = append(groups, g.Runs)
 	}
 	return groups
+}
+
+// seedsOf returns a seed for each run of a group. Runs without seeds get different numbers.
+func seedsOf(group []*runs.Run) (seeds []int64) {
+	for k, r := range group {
+		if r.Seeded {
+			seeds = append(seeds, int64(r.Manifest.Seed))
+		} else {
+			seeds = append(seeds, int64(k))
+		}
+	}
+	return seeds
+}
+
+// countSeeds returns the number of different seeds of a group.
+func countSeeds(group []*runs.Run) int {
+	seeds := seedsOf(group)
+	slices.Sort(seeds)
+	return len(slices.Compact(seeds))
+}
+
+// meanCurves returns a curve per seed: the mean of the curves with this seed. All curves have the same points.
+func meanCurves(seeds []int64, curves [][]float64) (means [][]float64) {
+	for point := range curves[0] {
+		var values []float64
+		for _, c := range curves {
+			values = append(values, c[point])
+		}
+		order, of := stat.MeansBySeed(seeds, values)
+		if means == nil {
+			means = make([][]float64, len(order))
+		}
+		for k, v := range of {
+			means[k] = append(means[k], v)
+		}
+	}
+	return means
+}
+
+// groupsNote explains repetitions of seeds, and wall clocks of several machines; empty if there are none.
+func groupsNote(groups [][]*runs.Run) (note string) {
+	if slices.ContainsFunc(groups, func(g []*runs.Run) bool { return countSeeds(g) < len(g) }) {
+		note = " Runs with the same seed count as one value, their mean."
+	}
+	all := runs.SeedGroup{Runs: slices.Concat(groups...)}
+	if n := len(all.Machines()); n > 1 {
+		note += fmt.Sprintf(" Runs on the wall clock are from %d machines, which may have different speeds.", n)
+	}
+	return note
 }
 
 // groupNames names groups of runs by the common part of their names, if no other group has the same name.
@@ -46,12 +90,29 @@ func groupNames(groups [][]*runs.Run, names map[*runs.Run]string) []string {
 		switch first := names[group[0]]; {
 		case len(group) == 1:
 		case short[k] == first || counts[short[k]] > 1:
-			short[k] = fmt.Sprintf("%s and %d more seeds", first, len(group)-1)
+			short[k] = fmt.Sprintf("%s and %s", first, moreRuns(group))
 		default:
-			short[k] = fmt.Sprintf("%s, %d seeds", short[k], len(group))
+			short[k] += ", " + seedCount(group)
 		}
 	}
 	return short
+}
+
+// seedCount returns the number of seeds of a group and, if seeds have repetitions, the number of runs.
+func seedCount(group []*runs.Run) string {
+	n := countSeeds(group)
+	if n == len(group) {
+		return words.Plural(n, "seed")
+	}
+	return fmt.Sprintf("%s of %s", words.Plural(len(group), "run"), words.Plural(n, "seed"))
+}
+
+// moreRuns counts the runs of a group after the first: as seeds, unless seeds have repetitions.
+func moreRuns(group []*runs.Run) string {
+	if countSeeds(group) == len(group) {
+		return words.Plural(len(group)-1, "more seed")
+	}
+	return words.Plural(len(group)-1, "more run")
 }
 
 // gridPoints is the number of times at which runs with different epochs are compared.
@@ -93,12 +154,14 @@ func (g Given) plotAccuracy(list []*runs.Run) ([]drawing, error) {
 			each = append(each, interpolate(grid, times[r], values[r]))
 		}
 		x, each := commonTimes(grid, each)
-		panel.Curves = append(panel.Curves, seedsCurve(called[k], x, each, stat.Percents))
+		curve := seedsCurve(called[k], x, meanCurves(seedsOf(group), each), stat.Percents)
+		curve.Raw = each
+		panel.Curves = append(panel.Curves, curve)
 	}
-	note := ""
+	note := strings.TrimSpace(groupsNote(groups))
 	if several {
 		note = "Runs that differ only in their seed are one curve. Faint: each run. Line: their mean. Bands: " +
-			seedNote
+			seedNote + groupsNote(groups)
 	}
 	return []drawing{{Figure: &figure.Chart{Title: "Accuracy of several jobs", X: axis, Panels: []figure.Panel{panel},
 		Note: note}}}, nil

@@ -35,20 +35,23 @@ func plotThroughput(list []*runs.Run) ([]drawing, error) {
 		const seeds = " Jobs that differ only in their seed are shown as their mean."
 		speed.Note, over.Note = speed.Note+seeds, over.Note+seeds
 	}
+	speed.Note, over.Note = speed.Note+groupsNote(groups), over.Note+groupsNote(groups)
 	return []drawing{{"epochs", speed}, {"overhead", over}}, nil
 }
 
 // quantityBar returns the mean of a quantity over runs that differ in their seed; empty if no run has it.
 func quantityBar(group []*runs.Run, name string) figure.Bar {
 	var values []float64
-	for _, r := range group {
-		if v, known := r.Quantity(name); known {
-			values = append(values, v)
+	var seeds []int64
+	for k, seed := range seedsOf(group) {
+		if v, known := group[k].Quantity(name); known {
+			values, seeds = append(values, v), append(seeds, seed)
 		}
 	}
 	if len(values) == 0 {
 		return barOf(nil)
 	}
+	_, values = stat.MeansBySeed(seeds, values)
 	return seedsBar(values, stat.FromZero)
 }
 
@@ -76,7 +79,7 @@ func plotManyEpisodes(list []*runs.Run) ([]drawing, error) {
 	}
 	note := fmt.Sprintf("Means of up to %d episodes.", window)
 	if several {
-		note += " Faint: each seed. Line: their mean. Bands: " + seedNote
+		note += " Faint: each seed. Line: their mean. Bands: " + seedNote + groupsNote(groups)
 	} else {
 		note += " Faint: each episode."
 	}
@@ -108,10 +111,11 @@ func commonEpisodes(group []*runs.Run) (*episodeCurves, error) {
 		e.accuracy, e.objective = append(e.accuracy, inPercent(rows["accuracy"])),
 			append(e.objective, rows["objective"])
 	}
-	for _, runs := range [][][]float64{e.accuracy, e.objective} {
-		for k := range runs {
-			runs[k] = runs[k][:len(e.at)]
+	for _, curves := range []*[][]float64{&e.accuracy, &e.objective} {
+		for k := range *curves {
+			(*curves)[k] = (*curves)[k][:len(e.at)]
 		}
+		*curves = meanCurves(seedsOf(group), *curves)
 	}
 	return e, nil
 }

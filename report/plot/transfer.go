@@ -13,7 +13,8 @@ import (
 type learningCurve struct {
 	name  string
 	steps []float64
-	runs  [][]float64
+	seeds []int64
+	runs  [][]float64 // one curve per seed
 	mean  []float64
 }
 
@@ -48,7 +49,7 @@ func (g Given) plotTransfer(list []*runs.Run) ([]drawing, error) {
 		said = fmt.Sprintf("Threshold: %s %s, from the options.", document.ShortText(threshold), axis.Unit)
 	}
 	panel := figure.Panel{Y: axis, Levels: []figure.Level{{Name: "threshold", At: threshold}}}
-	lines := []string{said}
+	lines := []string{said + groupsNote(groups)}
 	for k, p := range all {
 		panel.Curves = append(panel.Curves, seedsCurve(p.name, p.steps, p.runs, stat.Percents))
 		text := p.name + ":"
@@ -65,7 +66,7 @@ func (g Given) plotTransfer(list []*runs.Run) ([]drawing, error) {
 // groupProgress reads the scores of runs that differ in their seed, at their common steps.
 func groupProgress(group []*runs.Run, name string) (all learningCurve, err error) {
 	for k, r := range group {
-		p, err := progress(r, name)
+		p, err := progress(r, name, seedsOf(group)[k])
 		if err != nil {
 			return all, fmt.Errorf("%s: %w", r.Path, err)
 		}
@@ -81,17 +82,18 @@ func groupProgress(group []*runs.Run, name string) (all learningCurve, err error
 			return all, fmt.Errorf("%s: the steps do not match run %s, although the runs differ only in their seeds",
 				r.Path, group[0].Path)
 		}
-		all.steps, all.runs = all.steps[:shared], append(all.runs, p.runs...)
+		all.steps, all.runs, all.seeds = all.steps[:shared], append(all.runs, p.runs...), append(all.seeds, p.seeds...)
 		for at := range all.runs {
 			all.runs[at] = all.runs[at][:shared]
 		}
 	}
+	all.runs = meanCurves(all.seeds, all.runs)
 	all.mean, _, _ = meanInterval(all.runs, stat.Percents)
 	return all, nil
 }
 
-// progress reads the score of a run.
-func progress(r *runs.Run, name string) (p learningCurve, err error) {
+// progress reads the score of a run. The argument seed is the seed of a run with a single curve.
+func progress(r *runs.Run, name string, seed int64) (p learningCurve, err error) {
 	list, err := r.Series()
 	if err != nil {
 		return p, err
@@ -103,12 +105,16 @@ func progress(r *runs.Run, name string) (p learningCurve, err error) {
 			return p, err
 		}
 		p.steps, p.runs = all.steps, all.of["regret"]
+		for _, own := range all.seeds {
+			p.seeds = append(p.seeds, int64(own))
+		}
 	} else {
 		rows, err := NumbersOf(list, "learning", "episodes", "expected_accuracy")
 		if err != nil {
 			return p, err
 		}
 		p.steps, p.runs = rows["episodes"], [][]float64{inPercent(rows["expected_accuracy"])}
+		p.seeds = []int64{seed}
 	}
 	p.mean, _, _ = meanInterval(p.runs, stat.Percents)
 	return p, nil
