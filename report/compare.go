@@ -86,6 +86,7 @@ type repetitions struct {
 // Sentences that explain intervals over seeds, and their absence.
 var (
 	seedIntervals = "In brackets: 95% interval of the mean over seeds, by Student's t-distribution"
+	cutIntervals  = "Intervals are cut at the smallest and largest possible values, such as 0% and 100%."
 	fewSeeds      = fmt.Sprintf("Too few seeds for intervals: at least %d are needed.", stat.FewestSeeds)
 )
 
@@ -348,6 +349,12 @@ func (v *comparedValue) bySeedsOf(other *comparedValue) (values []float64) {
 
 func constant(values []float64) bool {
 	return !slices.ContainsFunc(values, func(v float64) bool { return v != values[0] })
+}
+
+// cuts reports whether intervals of the quantity were clipped at a limit of its values.
+func (q *comparedQuantity) cuts() bool {
+	return slices.ContainsFunc(q.Cells,
+		func(one *comparedValue) bool { return one != nil && q.of.Cuts(one.Low, one.High) })
 }
 
 // text describes the range; empty for nil.

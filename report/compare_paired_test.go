@@ -9,6 +9,7 @@ import (
 
 	"graft/config"
 	"graft/internal/files"
+	"graft/internal/stat"
 	"graft/report/document"
 	"graft/report/runs"
 	"graft/results"
@@ -79,6 +80,21 @@ func TestRepetitionsOfASeedAreOneValue(t *testing.T) {
 	require.Equal(t, "2 (1 to 3)", q.cell(q.Cells[0]).String())
 	require.Nil(t, q.Cells[2].Repetitions)
 	require.Empty(t, c.repeats(2))
+}
+
+// The report states that intervals were clipped at a limit of the values.
+func TestClippedIntervalsAreNamed(t *testing.T) {
+	c := comparison{Columns: []comparedColumn{{Name: "a"}}, Rows: []comparedQuantity{{Unit: "share", of: stat.Shares,
+		Cells: []*comparedValue{{values: []float64{0.9, 0.99, 0.95}}}}}}
+	c.Rows[0].test()
+	require.Equal(t, 1.0, *c.Rows[0].Cells[0].High)
+	require.Contains(t, c.remarks(false), cutIntervals)
+	c.Rows[0].Cells[0] = &comparedValue{values: []float64{0.50, 0.51, 0.52}}
+	c.Rows[0].test()
+	require.NotContains(t, c.remarks(false), cutIntervals)
+	c.Rows[0].Cells[0] = &comparedValue{values: []float64{1, 1, 1}}
+	c.Rows[0].test()
+	require.NotContains(t, c.remarks(false), cutIntervals, "all values are at the limit")
 }
 
 // Some seeds of a column lack a value, such as the energy on a machine without counters: the report says so.

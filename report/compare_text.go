@@ -242,6 +242,9 @@ func (c *comparison) remarks(all bool) []string {
 	switch {
 	case c.has(func(one *comparedValue) bool { return one.Low != nil }):
 		lines = append(lines, seedIntervals)
+		if slices.ContainsFunc(c.Rows, func(q comparedQuantity) bool { return q.cuts() }) {
+			lines = append(lines, cutIntervals)
+		}
 		if slices.ContainsFunc(c.Rows, func(q comparedQuantity) bool { return q.level > 0.95 }) {
 			lines = append(lines, "Intervals of differences between cases hold jointly for each sweep with 95% "+
 				"confidence, so each is wider; see the report of the sweep")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"graft/internal/stat"
 	"graft/internal/words"
 	"graft/report/contrast"
 	"graft/report/document"
@@ -218,7 +219,8 @@ func (c *Contrasts) remarks() (lines []string) {
 	lines = append(lines, fmt.Sprintf("A setting is a sweep with one combination of its swept values; %s.",
 		words.ThereAre(c.Settings, "setting")),
 		fmt.Sprintf("DIFFERENCE is the mean over settings of the differences paired by seed%s. In brackets: 95%% "+
-			"interval over settings, by Student's t-distribution. Each setting counts once.", unit),
+			"interval over settings, by Student's t-distribution. Each setting counts once. Fewer than %d values, and "+
+			"equal values, have no interval.", unit, stat.FewestSeeds),
 		fmt.Sprintf("P is the p-value of a sign-flip test over settings (Fisher 1935), and P (HOLM) is corrected "+
 			"for %s.",
 			words.Plural(len(c.Contrasts), "contrast")),
@@ -278,7 +280,7 @@ func (c *Contrasts) groupTable(one *contrast.Contrast) *document.Table {
 func (c *Contrasts) writeListing(d *document.Document) {
 	d.Head("all arms")
 	d.Say(fmt.Sprintf("Arms by their mean %s in each setting. In brackets: 95%% interval over seeds, by Student's "+
-		"t-distribution. Differences from %s are paired by seed; their intervals are not corrected for several arms.",
+		"t-distribution, within the possible values. Differences from %s are paired by seed; their intervals are not corrected for several arms.",
 		c.Metric, document.Printable(c.Baseline)))
 	for _, l := range c.Listing {
 		d.Head("setting %s", document.Printable(settingName(l.Setting)))

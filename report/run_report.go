@@ -59,6 +59,7 @@ type QuantityReport struct {
 
 	inDetail bool // the detail shows it
 	own      bool // the run computed the interval
+	cut      bool // the interval was clipped at a limit of the values
 }
 
 // NewRunReport creates the report of one run, without its detail.
@@ -85,6 +86,7 @@ func NewRunReport(run *runs.Run) RunReport {
 		if q.Over != nil {
 			one.Low, one.High, one.own = &q.Over.Low, &q.Over.High, true
 		}
+		one.cut = !one.own && q.Range().Cuts(one.Low, one.High)
 		r.Quantities = append(r.Quantities, one)
 	}
 	return r
@@ -115,6 +117,9 @@ func (r *RunReport) write(d *document.Document) {
 		d.Say("Intervals are for the mean over seeds, by Student's t-distribution.")
 	} else if r.shows(ofSeeds) {
 		d.Say(fewSeeds)
+	}
+	if r.shows(func(q QuantityReport) bool { return q.cut }) {
+		d.Say(cutIntervals)
 	}
 }
 

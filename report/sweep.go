@@ -143,6 +143,14 @@ func measureCell(c *runs.CaseOutcome, m runs.TrialMeasure) document.Cell {
 	return cell
 }
 
+// hasCut reports whether the table shows an interval of a case that was clipped at a limit of the measure.
+func hasCut(c *runs.CaseOutcome, measures []runs.TrialMeasure) bool {
+	return slices.ContainsFunc(measures, func(m runs.TrialMeasure) bool {
+		s := c.Summary(m.Name)
+		return s != nil && runs.RangeOf(m.Unit).Cuts(s.Low, s.High)
+	})
+}
+
 // caseDifferenceCell formats a paired difference in points with its interval.
 func caseDifferenceCell(d *runs.CaseDifference) document.Cell {
 	if d == nil {
@@ -161,6 +169,9 @@ func sweepRemarks(o *runs.SweepOutcome) (lines []string) {
 	if enough := slices.ContainsFunc(o.Cases,
 		func(c *runs.CaseOutcome) bool { return len(c.Trials) >= stat.FewestSeeds }); enough {
 		lines = append(lines, seedIntervals+", for each case separately.")
+		if slices.ContainsFunc(o.Cases, func(c *runs.CaseOutcome) bool { return hasCut(c, shownMeasures(o)) }) {
+			lines = append(lines, cutIntervals)
+		}
 	} else {
 		lines = append(lines, fewSeeds)
 	}

@@ -8,6 +8,12 @@ import (
 // Range holds the smallest and the largest possible value of a quantity.
 type Range struct{ Low, High float64 }
 
+// Cuts reports whether an interval ends at the smallest or largest possible value, so that it was probably clipped. It
+// returns false for a missing interval, and for an interval without width.
+func (r Range) Cuts(low, high *float64) bool {
+	return low != nil && high != nil && *low < *high && (*low <= r.Low || *high >= r.High)
+}
+
 // Common ranges of quantities.
 var (
 	Unbounded        = Range{math.Inf(-1), math.Inf(1)}

@@ -19,14 +19,21 @@ const power = 0.8
 
 // Estimate is a mean with its 95% interval by Student's t-distribution.
 type Estimate struct {
-	N    int      `json:"n"`    // number of averaged values: seeds in a setting, otherwise settings
-	Mean float64  `json:"mean"` // mean of the values
-	Low  *float64 `json:"low"`  // lower end of the interval; null for fewer than three values
-	High *float64 `json:"high"` // upper end of the interval; null for fewer than three values
+	N    int     `json:"n"`    // number of averaged values: seeds in a setting, otherwise settings
+	Mean float64 `json:"mean"` // mean of the values
+	// lower end of the interval; null for fewer than three values, and for values that are equal up to rounding
+	Low  *float64 `json:"low"`
+	High *float64 `json:"high"` // upper end of the interval; null if low is null
 }
 
+// estimate returns the mean of values with its interval. Equal values have no spread from which the t-distribution could
+// give an interval, so they have none: the same rule selects their test in [stat.PairedP].
 func estimate(values []float64, of stat.Range) Estimate {
-	return Estimate(stat.NewOverSeeds(values, level, of))
+	e := Estimate(stat.NewOverSeeds(values, level, of))
+	if stat.EqualDifferences(values) {
+		e.Low, e.High = nil, nil
+	}
+	return e
 }
 
 // Contrast holds the difference between two arms, in each setting and over all settings.

@@ -59,6 +59,8 @@ func TestContrastOverFourSettings(t *testing.T) {
 	near(t, 4+4.302653*2/math.Sqrt(3), first.High, "high")
 	near(t, 1-math.Sqrt(12.0/14), first.P, "closed form for two degrees of freedom")
 	near(t, 0.25, c.Settings[1].P, "equal differences: two of eight flips are as far")
+	require.Nil(t, c.Settings[1].Low, "equal differences have no spread that could give an interval")
+	require.Nil(t, c.Settings[1].High)
 	near(t, 1, c.Settings[2].P, "mean of zero")
 	near(t, 3*(1-math.Sqrt(12.0/14)), first.Holm, "second smallest of four")
 	near(t, 0.5, c.Settings[1].Holm, "third smallest of four")
