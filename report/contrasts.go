@@ -280,7 +280,8 @@ func (c *Contrasts) groupTable(one *contrast.Contrast) *document.Table {
 func (c *Contrasts) writeListing(d *document.Document) {
 	d.Head("all arms")
 	d.Say(fmt.Sprintf("Arms by their mean %s in each setting. In brackets: 95%% interval over seeds, by Student's "+
-		"t-distribution, within the possible values. Differences from %s are paired by seed; their intervals are not corrected for several arms.",
+		"t-distribution, within the possible values. Differences from %s are paired by seed; their intervals are not "+
+		"corrected for several arms.",
 		c.Metric, document.Printable(c.Baseline)))
 	for _, l := range c.Listing {
 		d.Head("setting %s", document.Printable(settingName(l.Setting)))

@@ -26,8 +26,8 @@ type Estimate struct {
 	High *float64 `json:"high"` // upper end of the interval; null if low is null
 }
 
-// estimate returns the mean of values with its interval. Equal values have no spread from which the t-distribution could
-// give an interval, so they have none: the same rule selects their test in [stat.PairedP].
+// estimate returns the mean of values with its interval. Equal values have no spread from which the t-distribution
+// could give an interval, so they have none: the same rule selects their test in [stat.PairedP].
 func estimate(values []float64, of stat.Range) Estimate {
 	e := Estimate(stat.NewOverSeeds(values, level, of))
 	if stat.EqualDifferences(values) {

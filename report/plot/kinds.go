@@ -241,5 +241,5 @@ func seedsCurve(name string, x []float64, runs [][]float64, of stat.Range) figur
 }
 
 // seedNote explains intervals over seeds.
-const seedNote = "95% intervals of the mean over seeds, by Student's t-distribution, within the possible values; none " +
-	"below three seeds."
+const seedNote = "95% intervals of the mean over seeds, by Student's t-distribution, within the possible values; " +
+	"none below three seeds."
