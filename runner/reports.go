@@ -83,7 +83,8 @@ func (o *reportOptions) addFlags(command *cobra.Command) {
 	flags.BoolVar(&o.all, "all", false, "print every row: all epochs, sequences and runs")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.csv, "csv", false,
-		"print CSV: a header, then a row for each run and quantity")
+		"print CSV: a header, then a row for each run and quantity; a text that a spreadsheet would read as a formula "+
+			"(first character =, +, - or @) starts with an apostrophe")
 	flags.StringVar(&o.reach, "reach", "",
 		"print the training cost at which each case of a sweep reaches the final validation loss of the named `case`, "+
 			"or of the named arm at the same swept values")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -230,18 +231,35 @@ func (t *Table) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	head := make([]string, len(t.Columns))
 	for k, c := range t.Columns {
-		head[k] = c.Name + inBrackets(c.Unit)
+		head[k] = noFormula(c.Name + inBrackets(c.Unit))
 	}
 	_ = out.Write(head) // Error returns the first error
 	for _, row := range t.Rows {
 		line := make([]string, len(row))
 		for k, c := range row {
-			line[k] = c.exact()
+			if line[k] = c.exact(); c.Number == nil {
+				line[k] = noFormula(line[k])
+			}
 		}
 		_ = out.Write(line)
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// formulaStarts are the first characters of cells that spreadsheets read as formulas or skip before a formula.
+const formulaStarts = "=+-@\t\r\n"
+
+// noFormula returns a text that spreadsheets do not read as a formula: it puts an apostrophe before a text that begins
+// like one, unless it is a number.
+func noFormula(text string) string {
+	if text == "" || !strings.Contains(formulaStarts, text[:1]) {
+		return text
+	}
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		return text
+	}
+	return "'" + text
 }
 
 // Middle returns a table without the rows in the middle, so that at most the given number of rows remain, and the

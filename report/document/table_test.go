@@ -126,3 +126,14 @@ run.seed        1
 	require.NoError(t, d.Markdown(&markdown))
 	require.Contains(t, markdown.String(), `"runs/a", "runs/b", "a-word-longer-than-that"`)
 }
+
+// Spreadsheets read no text of a run as a formula, and numbers stay numbers.
+func TestCSVHasNoFormulas(t *testing.T) {
+	table := document.NewTable("run").Texts("=head").Numbers("", "", "value")
+	table.Add("=1+1", "-0.5", -0.5)
+	table.Add("-runs/a", "+x", 1)
+	table.Add("@a", "a=b", -3)
+	var b strings.Builder
+	require.NoError(t, table.CSV(&b))
+	require.Equal(t, "run,'=head,value\n'=1+1,-0.5,-0.5\n'-runs/a,'+x,1\n'@a,a=b,-3\n", b.String())
+}
