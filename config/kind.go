@@ -75,6 +75,7 @@ func (k *Kind) Read(fsys files.FS, path string, set []string) (File, error) {
 func (k *Kind) read(d *Document, set []string) (File, error) {
 	f, doc := k.New(), d.doc.Fresh()
 	doc.OldNames = filepath.Base(d.path) == results.ResolvedFile // written by graft, maybe by an earlier version
+	doc.Elsewhere = k.elsewhere
 	r, err := dialect.Read(doc, set, f)
 	if p, has := f.(preset); err == nil && has {
 		if other, wanted := p.preset(); wanted {

@@ -262,6 +262,20 @@ func TestFilesOfAnotherKindNameTheirCommand(t *testing.T) {
 	assert.ErrorContains(t, err, "use 'graft simulate'")
 }
 
+// An unknown key or section that another kind of file has is named as such; a misspelt key is not.
+func TestUnknownKeysOfOtherKinds(t *testing.T) {
+	for text, says := range map[string]string{
+		"[train]\nbatch = 8\n[learn]\nsteps = 3\n": `this key is for files for training policies`,
+		"[schedule]\nschedulers = [\"fifo\"]\n":    "schedule.schedulers is a key of files for ",
+		"[run]\nplaces = 3\n":                      `unknown key "places" in run; known keys are`,
+	} {
+		_, err := ReadJob(files.OS{}, written(t, "job.toml", text), nil)
+		assert.ErrorContains(t, err, says)
+	}
+	_, err := ReadJob(files.OS{}, "", []string{"schedule.schedulers=fifo"})
+	assert.ErrorContains(t, err, "files of cluster simulations")
+}
+
 // A misspelt section that names another kind of file, and a file without a section that names its kind, have a fault
 // that names the section to write.
 func TestFaultsOfSections(t *testing.T) {

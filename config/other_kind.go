@@ -5,8 +5,10 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"graft/internal/decode"
+	"graft/internal/words"
 )
 
 // mark identifies a kind of file by top-level keys that only its files have.
@@ -51,6 +53,30 @@ func otherKind(doc *decode.Document, knows func(key string) bool) error {
 			"'graft train JOB --cases FILE'"}})
 	}
 	return nil
+}
+
+// elsewhere names the kinds of files that have a key or section that this kind lacks; empty if there are none.
+func (k *Kind) elsewhere(name string) string {
+	what := "key"
+	var kinds []string
+	for _, other := range Kinds() {
+		o := dialect.Outline(reflect.TypeOf(other.New()).Elem())
+		for key := range strings.SplitSeq(name, ".") {
+			if o != nil {
+				o = o.Find(key)
+			}
+		}
+		if o == nil || slices.Contains(kinds, other.Files) {
+			continue
+		}
+		if kinds = append(kinds, other.Files); o.IsTable() {
+			what = "section"
+		}
+	}
+	if len(kinds) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s is a %s of %s", name, what, words.Some(kinds, 3))
 }
 
 // firstCase returns the first case in the order of names if a file has cases of a job only: tables with other names

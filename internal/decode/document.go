@@ -10,6 +10,8 @@ import (
 // Document is the text of a configuration file with the positions of its keys and values.
 type Document struct {
 	OldNames bool // whether old names of keys are accepted
+	// sentence about an unknown key that other documents have, by its full name; nil or an empty text means no sentence
+	Elsewhere func(name string) string
 
 	file   string
 	text   string

@@ -102,7 +102,7 @@ func (r *Reading) decodeBefore(syntax error) error {
 }
 
 func (r *Reading) decode(table map[string]any) {
-	d := &decoder{oldNames: r.doc.OldNames, report: func(f Problem) {
+	d := &decoder{oldNames: r.doc.OldNames, elsewhere: r.doc.Elsewhere, report: func(f Problem) {
 		r.add(f)
 		r.spoil(f)
 	}}

@@ -19,7 +19,7 @@ func (r *Reading) assign(assignment string) {
 		bad("expected a key and its value, such as time.budget=30s")
 		return
 	}
-	o, fault := r.outline.lookUp(strings.TrimSpace(path))
+	o, fault := r.outline.lookUp(strings.TrimSpace(path), r.doc.Elsewhere)
 	if fault != "" {
 		bad(fault)
 		return
@@ -34,15 +34,15 @@ func (r *Reading) assign(assignment string) {
 	}
 }
 
-// lookUp follows a path of keys; the text is the fault of an invalid path.
-func (o *Outline) lookUp(path string) (*Outline, string) {
+// lookUp follows a path of keys; the text is the fault of an invalid path. The argument elsewhere is as in [Document].
+func (o *Outline) lookUp(path string, elsewhere func(name string) string) (*Outline, string) {
 	for key := range strings.SplitSeq(path, ".") {
 		if !o.IsTable() {
 			return nil, o.Name() + " has no keys; give its value as a whole"
 		}
 		f := o.Find(key)
 		if f == nil {
-			return nil, unknownKey(o, key)
+			return nil, unknownKey(o, key, elsewhere)
 		}
 		o = f
 	}

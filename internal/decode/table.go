@@ -12,9 +12,10 @@ import (
 )
 
 type decoder struct {
-	report   func(Problem)
-	given    []*Outline
-	oldNames bool // accepts old names
+	report    func(Problem)
+	given     []*Outline
+	oldNames  bool                     // accepts old names
+	elsewhere func(name string) string // as in [Document]
 }
 
 func (d *decoder) fault(where []any, format string, args ...any) {
@@ -35,14 +36,14 @@ func (d *decoder) table(o *Outline, where []any, v reflect.Value, table map[stri
 			continue
 		}
 		if f == nil {
-			d.report(Problem{Where: inner, Key: true, Text: unknownKey(o, key)})
+			d.report(Problem{Where: inner, Key: true, Text: unknownKey(o, key, d.elsewhere)})
 			continue
 		}
 		d.field(f, inner, v, table[key])
 	}
 }
 
-func unknownKey(o *Outline, key string) string {
+func unknownKey(o *Outline, key string, elsewhere func(name string) string) string {
 	if now := o.renamed(key); now != nil {
 		return fmt.Sprintf("%s was renamed to %s; rename it", key, now.Key)
 	}
@@ -53,7 +54,16 @@ func unknownKey(o *Outline, key string) string {
 	if len(o.Path) > 0 {
 		table = " in " + o.Name()
 	}
-	hint := words.Guess(key, o.Keys())
+	hint, other := words.Guess(key, o.Keys()), ""
+	if elsewhere != nil {
+		other = elsewhere(strings.Join(append(slices.Clone(o.Path), key), "."))
+	}
+	switch {
+	case hint != "" && other != "":
+		hint += " " + other
+	case other != "":
+		hint = "; " + other
+	}
 	hint = cmp.Or(hint, "; known keys are "+strings.Join(o.Keys(), ", "))
 	return fmt.Sprintf("unknown key %q%s%s", shortened(key), table, hint)
 }
