@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 
 	"graft/cluster"
@@ -203,6 +204,9 @@ func (o Schedule) names() error {
 	for _, name := range o.Schedulers {
 		p, err := schedulers.Named(name)
 		if other := paths[p.Name]; err == nil && other != "" && other != name {
+			if filepath.Clean(other) == filepath.Clean(name) {
+				return fmt.Errorf("schedulers: %s is named twice; name each scheduler once", name)
+			}
 			return fmt.Errorf("schedulers: %s and %s have the same name %s in the run folder; rename a program", other,
 				name, p.Name)
 		}

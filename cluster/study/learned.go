@@ -150,7 +150,11 @@ func FindSchedulers[K any](names []string, named func(name string) (K, error),
 			}
 		}
 		own := nameOf(l.Kind)
-		if slices.ContainsFunc(all, func(other Learned[K]) bool { return nameOf(other.Kind) == own }) {
+		switch k := slices.IndexFunc(all, func(other Learned[K]) bool { return nameOf(other.Kind) == own }); {
+		case k < 0:
+		case filepath.Clean(names[k]) == filepath.Clean(name):
+			return nil, fmt.Errorf("%s is named twice; name each scheduler once", name)
+		default:
 			return nil, fmt.Errorf("two schedulers have the name %s; rename a folder or file", own)
 		}
 		all = append(all, l)

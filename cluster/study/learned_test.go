@@ -25,5 +25,6 @@ func TestSchedulersHaveDifferentNames(t *testing.T) {
 	require.NoError(t, find("fifo", "a/mine", "b/yours"))
 	require.ErrorContains(t, find("a/mine", "b/mine"), "two schedulers have the name mine; rename a folder or file")
 	require.ErrorContains(t, find("a/mine", "mine.safetensors"), "two schedulers have the name mine")
+	require.ErrorContains(t, find("a/mine", "./a/mine"), "./a/mine is named twice; name each scheduler once")
 	require.ErrorContains(t, find("fifo", "a/fifo"), "two schedulers have the name fifo")
 }

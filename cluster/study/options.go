@@ -40,7 +40,12 @@ func (o *Workload) Names(r *decode.Reading) []string {
 			name = filepath.Base(filepath.Dir(path)) + "-" + name
 		}
 		folder := safeName.Replace(name)
-		if other := seen[folder]; other != "" {
+		switch other := seen[folder]; {
+		case other == "":
+		case filepath.Clean(other) == filepath.Clean(path):
+			r.Blame("workload.traces", path+" is named twice; name each trace once", k)
+			return nil
+		default:
 			text := "%s and %s have the same name %s in the run folder; rename a file"
 			r.Blame("workload.traces", fmt.Sprintf(text, other, path, folder), k)
 			return nil

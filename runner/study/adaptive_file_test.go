@@ -141,7 +141,7 @@ func TestAdaptiveTraces(t *testing.T) {
 		require.Equal(t, []string{"workload-1"}, p.Workloads)
 	}
 	_, err := readAdaptive(path, `workload.traces=["workload-1.csv", "busy/workload-1.csv"]`)
-	require.ErrorContains(t, err, "have the same name busy-workload-1 in the run folder; rename a file")
+	require.ErrorContains(t, err, "is named twice; name each trace once")
 	require.NoError(t, os.Remove(filepath.Join(dir, "applications", "traces", "vision", "placements.csv")))
 	_, err = readAdaptive(path)
 	require.ErrorContains(t, err, "application vision has no folder in")
