@@ -1,6 +1,9 @@
 package runs
 
 import (
+	"encoding/json"
+	"slices"
+
 	"graft/simulation/evaluation"
 )
 
@@ -10,6 +13,63 @@ type EvaluationOutcome struct {
 	LeftOut  *LeaveOutReport   `json:"left_out"` // report of leave-one-out; null for a comparison on the given tables
 	Members  []memberVerdict   `json:"members"`  // scores of each policy that is one seed of several
 	Repeats  []repeatedRuns    `json:"repeats"`  // accuracies of sequences that ran more than once
+}
+
+// UnmarshalJSON reads an outcome. Candidates without a result in any table become missing scores: earlier versions
+// stored them with a regret of 0, the best value, and without the reason.
+func (o *EvaluationOutcome) UnmarshalJSON(text []byte) error {
+	type plain EvaluationOutcome
+	if err := json.Unmarshal(text, (*plain)(o)); err != nil {
+		return err
+	}
+	if r := o.Compared; r != nil {
+		var tables []*evaluation.TableScores
+		for k := range r.Tables {
+			tables = append(tables, &r.Tables[k].TableScores)
+		}
+		r.Standings = withResults(r.Standings, tables)
+	}
+	o.LeftOut.dropUnknown()
+	return nil
+}
+
+// dropUnknown is like dropUnknownStandings for a report that may be nil or empty.
+func (r *LeaveOutReport) dropUnknown() {
+	if r != nil && r.LeaveOutReport != nil {
+		dropUnknownStandings(r.Comparison)
+	}
+}
+
+// dropUnknownStandings turns candidates without a result in any table into missing scores.
+func dropUnknownStandings(c *evaluation.Comparison) {
+	if c == nil {
+		return
+	}
+	var tables []*evaluation.TableScores
+	for k := range c.Tables {
+		tables = append(tables, &c.Tables[k])
+	}
+	c.Standings = withResults(c.Standings, tables)
+}
+
+// unknownReason is the reason for missing scores in outcomes of earlier versions.
+const unknownReason = "the version of graft that evaluated it did not store the reason"
+
+// withResults returns the standings with a result, and adds the others to the missing scores of all tables.
+func withResults(standings []evaluation.Standing, tables []*evaluation.TableScores) []evaluation.Standing {
+	var list []evaluation.Standing
+	for _, s := range standings {
+		if s.Tables > 0 {
+			list = append(list, s)
+			continue
+		}
+		for _, t := range tables {
+			if !slices.ContainsFunc(t.Missing, func(m evaluation.MissingScore) bool { return m.Policy == s.Policy }) {
+				t.Missing = append(t.Missing, evaluation.MissingScore{Policy: s.Policy, Why: unknownReason})
+			}
+		}
+	}
+	return list
 }
 
 // repeatedRuns holds the accuracies of several runs of the sequence that a chooser always takes.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"graft/report/document"
 	"graft/simulation/evaluation"
+	"math"
 	"slices"
 	"strings"
 )
@@ -12,8 +13,30 @@ import (
 var EvaluationKind = &Kind{Name: "evaluation", By: "graft evaluate", Title: "evaluation", Titles: "evaluations",
 	matches: hasManifestAnd("verdicts.csv", "members.csv"), read: readEvaluationRun, list: evaluationOverview,
 	series: func(r *Run) ([]Series, error) {
-		return streamSeries(r, "verdicts", "members", "standings", "folds")
+		list, err := streamSeries(r, "verdicts", "members", "standings", "folds")
+		for k := range list {
+			if list[k].Name == "standings" {
+				dropUnknown(&list[k])
+			}
+		}
+		return list, err
 	}}
+
+// dropUnknown marks the numbers of candidates without a result in any table as missing. Earlier versions stored such
+// candidates with a regret of 0, the best value.
+func dropUnknown(standings *Series) {
+	tables := standings.Column("tables")
+	if tables == nil {
+		return
+	}
+	for _, c := range standings.Columns {
+		for k := range c.Values {
+			if tables.Values[k] == 0 && c.Name != "seeds" && c.Name != "tables" {
+				c.Values[k] = math.NaN()
+			}
+		}
+	}
+}
 
 func readEvaluationRun(f *Folder, r *Run) error {
 	o := &EvaluationOutcome{}

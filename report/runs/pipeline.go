@@ -51,6 +51,17 @@ type PipelineOutcome struct {
 	LeftOut *LeaveOutReport `json:"left_out"`
 }
 
+// UnmarshalJSON reads an outcome like [EvaluationOutcome.UnmarshalJSON].
+func (o *PipelineOutcome) UnmarshalJSON(text []byte) error {
+	type plain PipelineOutcome
+	if err := json.Unmarshal(text, (*plain)(o)); err != nil {
+		return err
+	}
+	dropUnknownStandings(o.Comparison)
+	o.LeftOut.dropUnknown()
+	return nil
+}
+
 // PipelineKind describes the run folders that graft pipeline writes. The folder of a pipeline contains the run folders
 // of its stages.
 var PipelineKind = &Kind{Name: "pipeline", By: "graft pipeline", Title: "pipeline", Titles: "pipelines",
