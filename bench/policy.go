@@ -43,7 +43,7 @@ func studyPolicies(out io.Writer, folders []string, seeds int) error {
 	if s == nil || err != nil {
 		return err
 	}
-	return errors.Join(s.noise(), s.inside(), s.outside("scenario", evaluation.ByScenario),
+	return errors.Join(s.noise(), s.inside(), s.outside("scenario", evaluation.ByScenario(s.trees)),
 		s.outside("network", evaluation.ByNetwork))
 }
 

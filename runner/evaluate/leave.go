@@ -20,16 +20,19 @@ import (
 	"graft/simulation/learning"
 )
 
-// prepareLeaving reads the tables, and the options of learning from them. Tables with the same name are one scenario,
-// and held out together. Tables that a file holds out are held out in turn like the others, or all at once.
+// prepareLeaving reads the tables, and the options of learning from them. Tables of one scenario are held out together,
+// see [evaluation.ByScenario]. Tables that a file holds out are held out in turn like the others, or all at once.
 func (e *Evaluation) prepareLeaving() error {
 	leave := &e.o.Leave
 	if leave.File == "" {
 		leave.For, leave.Seeds = cmp.Or(leave.For, "new"), cmp.Or(leave.Seeds, defaultSeeds)
 		learn := defaults[leave.For]()
 		learn.Steps = cmp.Or(leave.Steps, learn.Steps)
+		if err := e.readTrees(); err != nil {
+			return err
+		}
 		e.plan(1, runtime.GOMAXPROCS(0), learn)
-		return e.readTrees()
+		return nil
 	}
 	l, err := leave.Learning, error(nil)
 	e.file = config.Open(e.env.Files, leave.File)
@@ -64,8 +67,11 @@ func (e *Evaluation) prepareLeaving() error {
 
 // plan sets the options of learning, with consecutive seeds from the first, and the alternatives to select from.
 func (e *Evaluation) plan(first uint64, atOnce int, ways ...learning.Options) {
-	e.study = evaluation.LeaveOutOptions{By: groupings[e.o.Leave.By], Ways: []evaluation.Way{{Options: ways}},
+	e.study = evaluation.LeaveOutOptions{Ways: []evaluation.Way{{Options: ways}},
 		AtOnce: atOnce, Against: e.o.Leave.Against}
+	if grouping := groupings[e.o.Leave.By]; grouping != nil {
+		e.study.By = grouping(e.o.Trees)
+	}
 	for k := range e.o.Leave.Seeds {
 		e.study.Seeds = append(e.study.Seeds, first+uint64(k))
 	}
@@ -135,9 +141,9 @@ func (l *progress) scene() app.Progress {
 // Groups returns the number of groups of trees that a leave-one-out evaluation leaves out in turn. The argument by is a
 // kind of group, as in LeaveOut.By.
 func Groups(by string, trees []*simulation.Tree) int {
-	names := map[string]bool{}
+	names, group := map[string]bool{}, groupings[by](trees)
 	for _, t := range trees {
-		names[groupings[by](t)] = true
+		names[group(t)] = true
 	}
 	return len(names)
 }

@@ -62,8 +62,14 @@ const defaultSeeds = 10
 const heldOut = "held-out"
 
 // groupings map the other values of LeaveOut.By to the unit of holding out.
-var groupings = map[string]evaluation.By{"scenario": evaluation.ByScenario, "network": evaluation.ByNetwork,
-	"dataset": evaluation.ByDataset, "budget": evaluation.ByBudget}
+var groupings = map[string]func(trees []*simulation.Tree) evaluation.By{"scenario": evaluation.ByScenario,
+	"network": always(evaluation.ByNetwork), "dataset": always(evaluation.ByDataset),
+	"budget": always(evaluation.ByBudget)}
+
+// always returns a grouping that does not depend on the other trees.
+func always(by evaluation.By) func([]*simulation.Tree) evaluation.By {
+	return func([]*simulation.Tree) evaluation.By { return by }
+}
 
 // defaults are the options of learning, by LeaveOut.For.
 var defaults = map[string]func() learning.Options{"": learning.NewTransferOptions, "new": learning.NewTransferOptions,

@@ -146,7 +146,7 @@ func TestGroupsOfTrees(t *testing.T) {
 	tree := oldTree(t)
 	tree.Dataset = "synthetic"
 	require.Equal(t, []string{"old", "ConvSmall", "synthetic", "10 s"},
-		[]string{ByScenario(tree), ByNetwork(tree), ByDataset(tree), ByBudget(tree)})
+		[]string{ByScenario([]*simulation.Tree{tree})(tree), ByNetwork(tree), ByDataset(tree), ByBudget(tree)})
 	tree.Origin = &tables.Origin{Data: "0123456789"}
 	require.Equal(t, "synthetic 012345", ByDataset(tree))
 }

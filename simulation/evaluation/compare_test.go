@@ -159,7 +159,7 @@ func twoSeeds(by By) LeaveOutOptions {
 func TestCompareLeftOut(t *testing.T) {
 	trees := treetest.RandomTrees(t, 4)
 	trees[3].Network = "another"
-	for name, by := range map[string]By{"scenario": ByScenario, "network": ByNetwork} {
+	for name, by := range map[string]By{"scenario": ByScenario(trees), "network": ByNetwork} {
 		t.Run(name, func(t *testing.T) {
 			o := twoSeeds(by)
 			var told []LeaveOutProgress
@@ -321,7 +321,7 @@ func TestLeaveOutNoticesATableUnderTwoNames(t *testing.T) {
 	table, again := *trees[0].Table, *trees[0]
 	table.Name = "copy of tree 0"
 	again.Table = &table
-	_, err := CompareLeftOut(context.Background(), append(trees, &again), twoSeeds(ByScenario))
+	_, err := CompareLeftOut(context.Background(), append(trees, &again), twoSeeds(nil))
 	require.ErrorContains(t, err, "tables tree 0 and copy of tree 0 share at least half of their runs; keep the larger")
 
 	records := slices.Clone(trees[0].Records) // in another order, with a further seed and without times of steps
@@ -332,7 +332,7 @@ func TestLeaveOutNoticesATableUnderTwoNames(t *testing.T) {
 	longer.Name = "longer"
 	other, err := simulation.NewTree(longer, simulation.TreeOptions{})
 	require.NoError(t, err)
-	_, err = CompareLeftOut(context.Background(), append(trees, other), twoSeeds(ByScenario))
+	_, err = CompareLeftOut(context.Background(), append(trees, other), twoSeeds(nil))
 	require.ErrorContains(t, err, "tables tree 0 and longer share at least half of their runs; keep the larger")
 }
 
@@ -398,4 +398,28 @@ func TestDifferencesOverFewTables(t *testing.T) {
 	require.Greater(t, d.Mean, d.NoiseLimit())
 	require.True(t, d.Inside)
 	require.True(t, d.OnlyUntested())
+}
+
+// Tables of one scenario with other names and seeds are left out together, and are in the same part of a
+// cross-validation. Tables that do not identify their data have only names.
+func TestTablesOfOneScenarioAreOneGroup(t *testing.T) {
+	trees := treetest.RandomTrees(t, 5)
+	names := func(by By) (list []string) {
+		for _, t := range trees {
+			list = append(list, by(t))
+		}
+		return list
+	}
+	require.Equal(t, []string{"tree 0", "tree 1", "tree 2", "tree 3", "tree 4"}, names(ByScenario(trees)))
+	for _, k := range []int{0, 2, 3} {
+		trees[k].Origin = &tables.Origin{Form: []byte("{}"), Data: "0123456789"}
+	}
+	trees[3].Budget++
+	require.Equal(t, []string{"tree 0", "tree 1", "tree 0", "tree 3", "tree 4"}, names(ByScenario(trees)))
+	require.Equal(t, []string{"1", "2", "1", "3", "4"}, names(byPart(trees)))
+	trees[4].Name = "tree 2" // equal names are one scenario, too
+	require.Equal(t, []string{"tree 0", "tree 1", "tree 0", "tree 3", "tree 0"}, names(ByScenario(trees)))
+	trees[4].Name = "tree 3"
+	trees[3].Budget--
+	require.Equal(t, []string{"tree 0", "tree 1", "tree 0", "tree 0", "tree 0"}, names(ByScenario(trees)))
 }

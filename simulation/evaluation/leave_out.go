@@ -48,9 +48,6 @@ type LeaveOutProgress struct {
 
 // EnsureDefaults replaces zero values with defaults.
 func (o *LeaveOutOptions) EnsureDefaults() {
-	if o.By == nil {
-		o.By = ByScenario
-	}
 	if len(o.Ways) == 0 {
 		o.Ways = []Way{{Options: []learning.Options{learning.NewTransferOptions()}}}
 	}
@@ -117,6 +114,9 @@ type LeaveOutReport struct {
 // compares these policies with baselines that were selected on the other trees.
 func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOptions) (*LeaveOutReport, error) {
 	o.EnsureDefaults()
+	if o.By == nil {
+		o.By = ByScenario(trees)
+	}
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("leave tables out: %w", err)
 	}

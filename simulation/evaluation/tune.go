@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,8 +25,42 @@ func ByHeld(held []*simulation.Tree) By {
 	}
 }
 
-// ByScenario leaves out one tree at a time.
-func ByScenario(t *simulation.Tree) string { return t.Name }
+// ByScenario leaves out one scenario at a time, with all of its trees. Trees of one scenario may have different names
+// and seeds, see [tables.Scenario.Content]. Trees with the same name are also one scenario. The name of the group is
+// the name of its first tree.
+func ByScenario(trees []*simulation.Tree) By {
+	groups := map[string]string{} // group of each name and of each content
+	for _, t := range trees {
+		keys := []string{"name " + t.Name}
+		if content := t.Content(); content != "" {
+			keys = append(keys, "content "+content)
+		}
+		joinGroups(groups, t.Name, keys)
+	}
+	return func(t *simulation.Tree) string { return cmp.Or(groups["name "+t.Name], t.Name) }
+}
+
+// joinGroups puts keys into one group: into the first known group of a key, or else into a new group with the given
+// name. Other groups of the keys are joined with it.
+func joinGroups(groups map[string]string, name string, keys []string) {
+	var known []string
+	for _, key := range keys {
+		if group, ok := groups[key]; ok {
+			known = append(known, group)
+		}
+	}
+	if len(known) > 0 {
+		name = known[0]
+	}
+	for key, group := range groups {
+		if slices.Contains(known, group) {
+			groups[key] = name
+		}
+	}
+	for _, key := range keys {
+		groups[key] = name
+	}
+}
 
 // ByNetwork groups trees by network and leaves out one group at a time.
 func ByNetwork(t *simulation.Tree) string { return t.Network }
@@ -97,9 +132,11 @@ func groupsOf(trees []*simulation.Tree, by By) (names []string) {
 // IJCAI 1995).
 const tuneParts = 10
 
-// byPart assigns trees to parts, or leaves each out alone if there are few.
+// byPart assigns scenarios with their trees to parts, or leaves each scenario out alone if there are few.
 func byPart(trees []*simulation.Tree) By {
-	return func(t *simulation.Tree) string { return fmt.Sprint(1 + slices.Index(trees, t)%tuneParts) }
+	by := ByScenario(trees)
+	scenarios := groupsOf(trees, by)
+	return func(t *simulation.Tree) string { return fmt.Sprint(1 + slices.Index(scenarios, by(t))%tuneParts) }
 }
 
 // Tune selects options by cross-validation with at most ten folds. It excludes each fold of the trees from training in

@@ -81,6 +81,26 @@ func (s Scenario) Digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
+// Content returns the scenario without its name and its choices, in a form that can be compared: two tables with the
+// same content measure the same scenario, perhaps with other seeds. Content is empty if the scenario does not identify
+// its network and its images, as in tables of the original system: such tables have only names.
+func (s Scenario) Content() string {
+	if s.Origin == nil || s.Origin.Data == "" {
+		return ""
+	}
+	s.Name, s.Actions, s.Expected = "", nil, 0
+	return s.Digest()
+}
+
+// Content returns the content of the table's scenario, and the device profile that charged time.
+func (t *Table) Content() string {
+	content := t.Scenario.Content()
+	if content == "" || len(t.Records) == 0 {
+		return content
+	}
+	return content + " " + t.Records[0].Profile
+}
+
 // formatScenario is the text of scenario.json.
 func formatScenario(s Scenario) ([]byte, error) {
 	if err := s.Validate(); err != nil {
