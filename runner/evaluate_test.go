@@ -131,6 +131,7 @@ func TestEvaluateSaysHowAPolicyFares(t *testing.T) {
 	require.Equal(t, chosen.Sequence[0], table.Steps[0].Steps[0].Action)
 	require.Equal(t, 40.0, table.Start)
 	require.Equal(t, evaluation.SeenThese, report.Standings[7].Seen)
+	require.Equal(t, evaluation.SeenThis, report.Standings[0].Seen, "the policy's folder names its table")
 	fromLearned := ends(t, r.evaluate("--json", "--table", r.path("learned")), failure.Done, "")
 	require.Equal(t, r.evaluate("--json").stdout,
 		strings.Replace(fromLearned.stdout, `"table":"`+r.path("learned")+`"`, `"table":"`+r.path("table")+`"`, 1),

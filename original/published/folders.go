@@ -55,6 +55,41 @@ func beside(folder, path string) string {
 	return filepath.Join(folder, "..", filepath.Base(filepath.Dir(path)), filepath.Base(path))
 }
 
+// TrainingTable is a table that a policy of the original system was trained on.
+type TrainingTable struct {
+	Name  string        // name of the table or, if it cannot be read, of its run folder
+	Table *tables.Table // the table; nil if it cannot be read
+}
+
+// mostContinued limits the number of policies, each continued from the next, whose training tables are listed.
+const mostContinued = 100
+
+// TrainingTables lists the tables that the policy in a run folder was trained on, and the tables of the policies from
+// which its training continued. The result whole is false if a run does not name its table, or if the run of a
+// continued policy cannot be read; there may then be other tables.
+func TrainingTables(fsys files.FS, folder string, run *Run) (list []TrainingTable, whole bool) {
+	for range mostContinued {
+		if run == nil || run.Table == "" {
+			return list, false
+		}
+		there := filepath.Dir(beside(folder, run.Table))
+		one := TrainingTable{Name: filepath.Base(there)}
+		if t, _, err := ReadTable(fsys, there); err == nil {
+			one = TrainingTable{t.Name, t}
+		}
+		list = append(list, one)
+		if run.Source == "" {
+			return list, true
+		}
+		var err error
+		folder = filepath.Dir(beside(folder, run.Source))
+		if run, err = Read(fsys, filepath.Join(folder, ConfigFile)); err != nil {
+			return list, false
+		}
+	}
+	return list, false
+}
+
 // ReadTable reads the table of a run of the original system, and creates the initial network of its sequences, without
 // weights. The run folder of a policy contains no table. In this case, ReadTable reads the training table from the
 // table's own run folder, which is next to the policy's run folder.

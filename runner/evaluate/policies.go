@@ -31,6 +31,9 @@ type Policy struct {
 	Seen       string                 // evaluated tables that it learned from, as in evaluation.Candidate
 	Structural *decider.Structural    // structural policy; nil for a policy in the original system's format
 	Legacy     *bilstm.Policy         // policy in the original system's format; nil for a structural policy
+	// training tables of a policy in the original system's format, if it is a run folder
+	trained []published.TrainingTable
+	whole   bool // the policy has no other training tables
 }
 
 // ReadPolicies reads the policies that o.Policies names. It also uses the options Vocab and Prefix, and ignores all
@@ -78,9 +81,11 @@ func (p *Policy) read(ctx context.Context, fsys files.FS, o Options) (err error)
 	if o.Vocab == "" {
 		return needsVocab(p.Path)
 	}
-	if p.Legacy, _, err = published.ReadPolicy(fsys, p.Path, o.Vocab, o.reading()); err != nil {
+	var run *published.Run
+	if p.Legacy, run, err = published.ReadPolicy(fsys, p.Path, o.Vocab, o.reading()); err != nil {
 		return err
 	}
+	p.trained, p.whole = published.TrainingTables(fsys, p.Path, run)
 	chooser := evaluation.Stepwise(ctx, p.Name, original.StepPolicy{Policy: p.Legacy})
 	p.Candidates = []evaluation.Candidate{{Name: p.Name, Role: evaluation.RolePolicy,
 		Policies: []evaluation.Policy{chooser}}}
@@ -206,13 +211,16 @@ func identify(trees []*simulation.Tree) []evaluated {
 	return all
 }
 
-// learnedFrom returns a function that reports whether a structural policy learned from a table; nil means unknown. It
-// compares runs, not names: a table counts if it is equal to a training table, or shares at least half of the runs of
-// the smaller table. Policies of earlier versions state only names.
+// learnedFrom returns a function that reports whether a policy learned from a table; nil means unknown. It compares
+// runs, not names: a table counts if it is equal to a training table, or shares at least half of the runs of the
+// smaller table. Structural policies of earlier versions state only names. Tables of the original system that cannot
+// be read have only names, too.
 func (p *Policy) learnedFrom() func(t evaluated) bool {
 	switch {
-	case p.Structural == nil:
+	case p.Structural == nil && len(p.trained) == 0:
 		return nil
+	case p.Structural == nil:
+		return p.trainedOn
 	case p.Structural.Tables != nil:
 		return func(t evaluated) bool {
 			return slices.ContainsFunc(p.Structural.Tables, func(l decider.LearnedTable) bool {
@@ -226,7 +234,17 @@ func (p *Policy) learnedFrom() func(t evaluated) bool {
 	return func(t evaluated) bool { return slices.Contains(learned, t.name) }
 }
 
-// seen describes the tables that a structural policy learned from; empty means unknown.
+// trainedOn reports whether a policy of the original system was trained on a table.
+func (p *Policy) trainedOn(t evaluated) bool {
+	return slices.ContainsFunc(p.trained, func(one published.TrainingTable) bool {
+		if one.Table == nil {
+			return one.Name == t.name
+		}
+		return one.Table.RunsDigest() == t.digest || t.hashes.Overlaps(one.Table.Hashes().Sample())
+	})
+}
+
+// seen describes the tables that a policy learned from; empty means unknown.
 func (p *Policy) seen(all []evaluated) string {
 	learned, count := p.learnedFrom(), 0
 	if learned == nil {
@@ -238,6 +256,8 @@ func (p *Policy) seen(all []evaluated) string {
 		}
 	}
 	switch {
+	case count == 0 && p.Structural == nil && !p.whole:
+		return ""
 	case count == 0:
 		return "other tables"
 	case count < len(all):

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/decider"
+	"graft/original/published"
 	"graft/simulation"
 	"graft/simulation/tables"
 )
@@ -54,6 +55,34 @@ func TestPoliciesKnowTheirTablesByContent(t *testing.T) {
 		"another table": {table("early", 9, 0.6, 1), "other tables"},
 	} {
 		assert.Equal(t, c.want, p.seen(identify([]*simulation.Tree{c.tree})), name)
+	}
+}
+
+// Policies of the original system name their training tables in their run folders. Without the folder, or if a policy
+// continued from an unknown one, tables that are not named are unknown.
+func TestPoliciesOfTheOriginalSystemKnowTheirTables(t *testing.T) {
+	r := tables.Record{Sequence: []string{"none"}, Left: []float64{1}, Seeds: []int64{42}, Accuracy: []float64{0.5}}
+	early, err := tables.New(tables.Scenario{Name: "early", Budget: 9, Decisions: 1}, []tables.Record{r})
+	require.NoError(t, err)
+	r.Accuracy = []float64{0.6}
+	late, err := tables.New(tables.Scenario{Name: "late", Budget: 9, Decisions: 1}, []tables.Record{r})
+	require.NoError(t, err)
+	known := identify([]*simulation.Tree{{Table: early}})
+	trained := func(name string, t *tables.Table, whole bool) Policy {
+		return Policy{trained: []published.TrainingTable{{Name: name, Table: t}}, whole: whole}
+	}
+	for name, c := range map[string]struct {
+		policy Policy
+		want   string
+	}{
+		"no folder":     {Policy{}, ""},
+		"trained":       {trained("x", early, false), "this table"},
+		"other, whole":  {trained("early", late, true), "other tables"},
+		"other, others": {trained("early", late, false), ""},
+		"missing":       {trained("early", nil, true), "this table"},
+		"missing other": {trained("late", nil, true), "other tables"},
+	} {
+		assert.Equal(t, c.want, c.policy.seen(known), name)
 	}
 }
 
