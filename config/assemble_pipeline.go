@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -47,6 +48,7 @@ func (p *Pipeline) Check(fsys files.FS, r *decode.Reading) {
 		p.scenarios = append(p.scenarios, m)
 	}
 	p.groups(r)
+	p.checkRuns(fsys, r)
 }
 
 func (p *Pipeline) scenario(fsys files.FS, path string) (*Simulation, error) {
@@ -73,8 +75,8 @@ func (p *Pipeline) Assignments() []string {
 func (p *Pipeline) groups(r *decode.Reading) {
 	var names []string
 	for _, m := range p.scenarios {
-		name := m.Simulate.Name
-		if p.Evaluate.LeaveOut == LeaveNetwork {
+		name := cmp.Or(m.content(), m.Simulate.Name)
+		if p.Evaluate.LeaveOut == LeaveNetwork && m.network != nil { // a program's network is not yet known
 			name = m.network.Name()
 		}
 		names = append(names, name)

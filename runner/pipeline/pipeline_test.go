@@ -30,9 +30,9 @@ func written(t *testing.T, scenarios int, leaveOut string) string {
 	for k := range scenarios {
 		path := filepath.Join(dir, fmt.Sprintf("s%d.toml", k))
 		require.NoError(t, os.WriteFile(path,
-			[]byte("[data.synthetic]\nsize = 16\nchannels = 1\nclasses = 4\ntrain = 120\ntest = 40\n"+
-				"[time]\nbudget = \"400ms\"\nevents = [{at = \"100ms\", change = \"up\"}]\n[simulate]\n"+
-				"actions = [\"deepen:conv2\", \"none\"]\n"), 0o600))
+			fmt.Appendf(nil, "[data.synthetic]\nsize = 16\nchannels = 1\nclasses = 4\ntrain = 120\ntest = 40\n"+
+				"[time]\nbudget = \"%dms\"\nevents = [{at = \"100ms\", change = \"up\"}]\n[simulate]\n"+
+				"actions = [\"deepen:conv2\", \"none\"]\n", 400+k), 0o600))
 		paths = append(paths, fmt.Sprintf("%q", path))
 	}
 	path := filepath.Join(dir, "all.toml")
