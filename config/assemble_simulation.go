@@ -5,9 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"graft/dataset"
@@ -140,19 +138,12 @@ func (m *Simulation) firstDecision() float64 {
 // CheckPlan returns an error if the initial weights, the options or the profile changed since a plan was made. New
 // outcomes would have the keys of other outcomes in the cache.
 func (m *Simulation) CheckPlan(fsys files.FS, p *grid.Plan) error {
-	now, err := m.causeNow(fsys, p)
-	if err != nil {
-		return err
+	changed, err := m.changedParts(fsys, p)
+	if err == nil && len(changed) > 0 {
+		err = fmt.Errorf("%s changed since the start of the simulation; restore it, or start a new simulation in "+
+			"another folder", changed[0])
 	}
-	for _, part := range []struct{ name, was, is string }{{m.firstFilesText(), p.Cause.Network, now.Network},
-		{"the options of training, as this version of graft reads them,", p.Cause.Options, now.Options},
-		{"the device profile", p.Cause.Profile, now.Profile}} {
-		if part.was != part.is {
-			return fmt.Errorf("%s changed since the start of the simulation; restore it, or start a new simulation "+
-				"in another folder", part.name)
-		}
-	}
-	return nil
+	return err
 }
 
 // CheckInitialWeights returns an error if the files of initial weights changed since a plan was made.
@@ -160,12 +151,28 @@ func (m *Simulation) CheckInitialWeights(fsys files.FS, p *grid.Plan) error {
 	if len(m.firstFiles()) == 0 {
 		return nil
 	}
-	now, err := m.causeNow(fsys, p)
-	if err == nil && now.Network != p.Cause.Network {
+	changed, err := m.changedParts(fsys, p)
+	if name := m.firstFilesText(); err == nil && slices.Contains(changed, name) {
 		err = fmt.Errorf("%s changed since the start of the simulation; restore them, choose another folder with "+
-			"option \"folder\", or set option \"force\" to move the existing folder aside", m.firstFilesText())
+			"option \"folder\", or set option \"force\" to move the existing folder aside", name)
 	}
 	return err
+}
+
+// changedParts names the parts of the cause of outcomes that changed since a plan was made.
+func (m *Simulation) changedParts(fsys files.FS, p *grid.Plan) (names []string, err error) {
+	now, err := m.causeNow(fsys, p)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range []struct{ name, was, is string }{{m.firstFilesText(), p.Cause.Network, now.Network},
+		{"the options of training, as this version of graft reads them,", p.Cause.Options, now.Options},
+		{"the device profile", p.Cause.Profile, now.Profile}} {
+		if part.was != part.is {
+			names = append(names, part.name)
+		}
+	}
+	return names, nil
 }
 
 // causeNow returns the cause of outcomes for the network and the images of a plan.
@@ -205,7 +212,7 @@ func (m *Simulation) cause(fsys files.FS, form []byte, data, code string) (table
 		fmt.Fprintf(network, "program %s %q %q\n", m.trains, m.Job.Program.Command, m.Job.Program.Env)
 	}
 	for _, path := range m.firstFiles() {
-		if err := hashFile(fsys, network, path); err != nil {
+		if err := files.CopyTo(network, fsys, path); err != nil {
 			return tables.Cause{}, err
 		}
 	}
@@ -233,15 +240,6 @@ func (m *Simulation) firstFiles() (list []string) {
 		}
 	}
 	return list
-}
-
-func hashFile(fsys files.FS, h io.Writer, path string) error {
-	file, err := fsys.Open(path)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(h, io.NewSectionReader(file, 0, 1<<62))
-	return errors.Join(err, file.Close())
 }
 
 // Summary describes the scenario in one line.

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"math"
 	"sync"
 	"time"
 )
@@ -31,14 +32,20 @@ func NewDigests(fsys FS, now func() time.Time) *Digests {
 // SHA256 returns the SHA-256, in hex, of the content of a file.
 func (d *Digests) SHA256(path string) (string, error) {
 	return d.Of("sha256", path, func() (string, error) {
-		file, err := d.FS.Open(path)
-		if err != nil {
-			return "", err
-		}
 		h := sha256.New()
-		_, err = io.Copy(h, io.NewSectionReader(file, 0, 1<<62))
-		return hex.EncodeToString(h.Sum(nil)), errors.Join(err, file.Close())
+		err := CopyTo(h, d.FS, path)
+		return hex.EncodeToString(h.Sum(nil)), err
 	})
+}
+
+// CopyTo writes the content of a file to w, such as a hash.
+func CopyTo(w io.Writer, fsys FS, path string) error {
+	file, err := fsys.Open(path)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(w, io.NewSectionReader(file, 0, math.MaxInt64))
+	return errors.Join(err, file.Close())
 }
 
 // Of returns the digest that compute returned for the unchanged file, and otherwise calls compute. A scheme names the
