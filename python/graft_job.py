@@ -40,7 +40,7 @@ import time
 import traceback
 import types
 import warnings
-from typing import Any, Callable, Iterable, Iterator, Optional, Sequence, Union
+from typing import Any, Callable, Collection, Iterable, Iterator, Optional, Sequence, Union
 
 import torch
 from torch.utils import _pytree as pytree
@@ -563,7 +563,8 @@ class _Attached(Job):
             state = self._opt.state.get(value, {})
             moments = {prefix + name: state[key] for prefix, key in _moments(self._opt) if state.get(key) is not None}
             tensors.update(moments)
-            counts[name] = int(state["step"]) if "step" in state else int(bool(moments))
+            stepped = any(item is not None for item in state.values())
+            counts[name] = int(state["step"]) if "step" in state else int(stepped)
         path = os.path.join(self._folder, "pulled.safetensors")
         if self.rank == 0:
             _write(path, tensors, "")
@@ -576,8 +577,9 @@ class _Attached(Job):
         if order.get("teacher"):
             self._teach({"source": order["teacher"], "tensors": order["teacher_tensors"]})
         module = _generated(order["source"], order["tensors"], self._call)
+        unchanged = {name for name, value in self._net.named_parameters() if name in values and _same(values[name], value)}
         self._own = _replace(self._net, module, values, self._inputs, self._own, self._ranks.all)
-        self._follow(values, order["counts"])
+        self._follow(values, order["counts"], unchanged=unchanged)
         self.changes += 1
         self._compare = _COMPARED
         _outdate(self._net)
@@ -587,20 +589,29 @@ class _Attached(Job):
         moved = max((float((x.double() - y.double()).abs().max()) for x, y in zip(before, after)), default=0.0)
         return {"own": self._own, "moved": _finite(moved)}
 
-    def _follow(self, values: State, counts: dict[str, int], saved: Optional[dict[str, int]] = None) -> None:
-        """Gives the optimizer the network's parameters, in their groups, and their moments.
+    def _follow(
+        self,
+        values: State,
+        counts: dict[str, int],
+        saved: Optional[dict[str, int]] = None,
+        unchanged: Collection[str] = (),
+    ) -> None:
+        """Gives the optimizer the network's parameters, in their groups, and their state.
 
-        saved holds the groups of a saved job's parameters, by name.
+        Moments come from values. All other state of unchanged parameters stays; for the other parameters it starts
+        again. A count of zero resets the state of a parameter. saved holds the groups of a saved job's parameters, by
+        name.
         """
         opt, shapes = self._opt, {}
         groups = {}  # by the names of parameters
-        largest = {}  # maxima of Adam's second moments with amsgrad, with these moments
+        before = {self._names[id(value)]: state for value, state in opt.state.items() if id(value) in self._names}
+        whole = type(opt).__name__ == "LBFGS"  # one state describes all parameters
+        keep = {name: before[name] for name in unchanged if name in before and counts.get(name) and not whole}
+        restarted = []
         for k, group in enumerate(opt.param_groups):
             for value in group["params"]:
                 name = self._names[id(value)]
                 groups[name], shapes[name] = k, value.dim()
-                if "max_exp_avg_sq" in opt.state.get(value, {}):
-                    largest[name] = opt.state[value]["exp_avg_sq"], opt.state[value]["max_exp_avg_sq"]
             group["params"] = []
         groups.update({name: k for name, k in (saved or {}).items() if k < len(opt.param_groups)})
         opt.state.clear()
@@ -608,20 +619,26 @@ class _Attached(Job):
             value.grad = None
             group = opt.param_groups[groups[name] if name in groups else _nearest(name, value.dim(), groups, shapes)]
             group["params"].append(value)
-            state = {
+            moments = {
                 key: values[prefix + name].to(value.device, value.dtype)
                 for prefix, key in _moments(opt)
                 if prefix + name in values
             }
-            if "exp_avg" in state:
+            if "exp_avg" in moments:
                 on_device = group.get("capturable") or group.get("fused")
-                state["step"] = torch.tensor(float(counts[name]), device=value.device if on_device else "cpu")
-                if group.get("amsgrad"):
-                    before, most = largest.get(name, (None, None))
-                    same = before is not None and torch.equal(before, state["exp_avg_sq"])
-                    state["max_exp_avg_sq"] = most if same else state["exp_avg_sq"].clone()
+                moments["step"] = torch.tensor(float(counts[name]), device=value.device if on_device else "cpu")
+            state = {**keep.get(name, {}), **moments}
+            if name not in keep:
+                state.update(_begun(opt, group, value, state))
             if state:
                 opt.state[value] = state
+            if name not in keep and not moments and before and type(opt).__name__ != "SGD":
+                restarted.append(name)
+        if restarted and saved is None:
+            warnings.warn(
+                f"graft_job: the state of {type(opt).__name__} starts again for parameters that surgery changed: "
+                + ", ".join(restarted)
+            )
         self._names = {id(value): name for name, value in self._net.named_parameters()}
 
     def _save(self, order: State) -> State:
@@ -1387,9 +1404,35 @@ def _described(opt: Any) -> State:
 def _moments(opt: Any) -> tuple[tuple[str, str], ...]:
     """Returns the prefixes of moments in files, and their keys in an optimizer's state."""
     kind = type(opt).__name__
-    if kind in ("Adam", "AdamW"):
+    if kind in ("Adam", "AdamW", "NAdam", "RAdam"):
         return ("first/", "exp_avg"), ("second/", "exp_avg_sq")
     return (("first/", "momentum_buffer"),) if kind == "SGD" else ()
+
+
+def _begun(opt: Any, group: State, value: Any, state: State) -> State:
+    """Returns state that an optimizer does not create itself for a changed parameter.
+
+    state holds the moments and the count of steps; it is empty if the state starts again.
+    """
+    kind = type(opt).__name__
+    if kind in ("Adam", "AdamW") and group.get("amsgrad") and state:
+        return {"max_exp_avg_sq": state["exp_avg_sq"].clone()}
+    if kind == "NAdam" and state:  # a product over the steps, the same for all parameters
+        product, decay = 1.0, group["momentum_decay"]
+        for step in range(1, int(state["step"]) + 1):
+            product *= group["betas"][0] * (1 - 0.5 * 0.96 ** (step * decay))
+            if product == 0:
+                break
+        return {"mu_product": torch.tensor(product, device=state["step"].device)}
+    if kind == "Adagrad":  # the constructor creates it
+        step = torch.tensor(0.0, device=value.device if group.get("fused") else "cpu")
+        return {"step": step, "sum": torch.full_like(value, group["initial_accumulator_value"]).detach()}
+    return {}
+
+
+def _same(ours: Any, theirs: Any) -> bool:
+    """Reports whether a tensor of a file has the shape and the values of a parameter."""
+    return ours.shape == theirs.shape and torch.equal(ours.to(theirs.device, theirs.dtype), theirs)
 
 
 def _placed(item: Any, device: Any, steps: bool, key: Any = None) -> Any:

@@ -201,7 +201,8 @@ func (j *job) greet() {
 		zap.Int("parameters", begun.Network.Graph.Parameters()), zap.String("optimizer", begun.Kind),
 		zap.String("pytorch", begun.Torch))
 	if !begun.Moments {
-		j.env.Log.Warn("surgery resets the state of this optimizer; Adam, AdamW and SGD keep it",
+		j.env.Log.Warn("surgery resets the optimizer's state of the parameters that it changes; Adam, AdamW, NAdam, "+
+			"RAdam and SGD carry it",
 			zap.String("optimizer", begun.Kind))
 	}
 }

@@ -144,14 +144,16 @@ func (s *Session) unattached(err error) error {
 	return err
 }
 
-// options returns the optimizer as graft's own, and whether graft knows its state.
+// options returns the optimizer as graft's own, and whether graft knows its moments. NAdam and RAdam have the moments of
+// Adam.
 func (o optimizer) options() (torch.OptimizerOptions, bool) {
 	options := torch.OptimizerOptions{LR: o.LR, Eps: o.Eps, WeightDecay: o.WeightDecay, Momentum: o.Momentum,
 		Dampening: o.Dampening, Nesterov: o.Nesterov}
 	if len(o.Betas) == 2 {
 		options.Beta1, options.Beta2 = o.Betas[0], o.Betas[1]
 	}
-	rule, known := map[string]torch.Rule{"Adam": torch.Adam, "AdamW": torch.AdamW, "SGD": torch.SGD}[o.Kind]
+	rule, known := map[string]torch.Rule{"Adam": torch.Adam, "AdamW": torch.AdamW, "NAdam": torch.Adam,
+		"RAdam": torch.Adam, "SGD": torch.SGD}[o.Kind]
 	if !known {
 		return torch.OptimizerOptions{Rule: torch.SGD, LR: o.LR}, false
 	}
