@@ -16,6 +16,7 @@ import (
 func (j *Job) Declared(fsys files.FS) (*model.Network, error) {
 	if fsys != nil {
 		j.noData = dataset.CheckFiles(fsys, j.Data)
+		j.ignored = dataset.IgnoredFolder(fsys, j.Data)
 	}
 	return j.Model(dataset.Declared(fsys, j.Data))
 }

@@ -771,6 +771,9 @@ var descriptions = map[string]string{
 		"libjpeg-turbo, which must be installed (libturbojpeg0 in Debian) and is several times as fast as Go's " +
 		"decoder. Pixels differ from Go's by a few levels, so results differ too. CMYK files are always decoded in " +
 		"Go. False decodes all files in Go.",
+	"graft/dataset.Options.ValidationFolder": "Name of a folder next to the folders train and test, such as \"val\", " +
+		"whose images are the validation set. For the kind \"folder\" only. Empty holds out validation_share of the " +
+		"images in train, and ignores other folders for validation with a warning.",
 	"graft/dataset.Options.ValidationShare": "Fraction of the training images that is held out for validation, " +
 		"between 0 and 1. The fraction is the same in each class; data.seed determines which images are held out. " +
 		"For the kind \"digits\", and for a folder without a test folder, the same number of images is also held out " +

@@ -65,6 +65,7 @@ type Job struct {
 	facts   program.Facts           // size of an epoch of the program that trains; zero before SetNetwork
 	brought torch.OptimizerOptions  // optimizer of this program
 	noData  error                   // the files of the data are not on this machine
+	ignored string                  // name of a folder for validation that the data does not use
 }
 
 // NewJob returns the options of an empty job file. EnsureDefaults sets the remaining defaults.

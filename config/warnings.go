@@ -221,8 +221,13 @@ func (j *Job) idleDevices() []string {
 	return nil
 }
 
-// missingData warns of data that is not on this machine; it may exist on the machine that runs the job.
+// missingData warns of data that is not on this machine, which may exist on the machine that runs the job, and of data
+// that is not used.
 func (j *Job) missingData() []string {
+	if j.ignored != "" {
+		return []string{fmt.Sprintf("the images in the folder %s of data.path are not used, because a share of train "+
+			"is held out for validation; set data.validation_folder to %[1]q to use them", j.ignored)}
+	}
 	if j.noData == nil {
 		return nil
 	}

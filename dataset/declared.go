@@ -62,7 +62,7 @@ func foldersOf(fsys files.FS, path string) []string {
 		return nil
 	}
 	top, err := subfolders(fsys, path)
-	if slices.Contains(top, "train") && slices.Contains(top, "test") {
+	if twoSplits(top) {
 		top, err = subfolders(fsys, filepath.Join(path, "train"))
 	}
 	if err != nil {

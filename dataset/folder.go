@@ -39,21 +39,23 @@ func readFolder(fsys files.FS, o Options) (*source, error) {
 	}
 	src := &source{name: filepath.Base(filepath.Clean(o.Path)), shape: [3]int{3, o.Size, o.Size}}
 	var train, test []picture
-	if err := splitsOf(o.Path, top); err != nil {
+	if err := splitsOf(o.Path, top, o); err != nil {
 		return nil, err
 	}
-	if slices.Contains(top, "train") && slices.Contains(top, "test") {
-		train, test, err = src.twoFolders(fsys, o)
+	var validation []picture
+	if twoSplits(top) {
+		train, validation, test, err = src.splitFolders(fsys, o)
 	} else {
 		train, test, err = src.oneFolder(fsys, o, top)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := o.fits(len(train), len(test)); err != nil {
+	if err := o.fits(len(train), len(validation), len(test)); err != nil {
 		return nil, err
 	}
 	src.train, src.test = pictures(fsys, train, o.form()), pictures(fsys, test, o.form())
+	src.validation = pictures(fsys, validation, o.form())
 	return src, nil
 }
 
@@ -62,17 +64,35 @@ func subfolders(fsys files.FS, folder string) ([]string, error) {
 	return list(fsys, folder, func(name string, dir bool) bool { return dir && !strings.HasPrefix(name, ".") })
 }
 
-// splitsOf returns an error if the subfolders of a folder are splits that graft does not read as such. Without the
-// error, images for validation would be ignored next to train and test, and be a class next to train alone.
-func splitsOf(folder string, top []string) error {
-	k := slices.IndexFunc(top, func(name string) bool { return slices.Contains(otherSplits, name) })
-	if k < 0 || !slices.Contains(top, "train") {
-		return nil
+// IgnoredFolder returns the name of a folder with images for validation that the options do not use; empty if there is
+// none, or if the folders cannot be read.
+func IgnoredFolder(fsys files.FS, o Options) string {
+	if o.Kind != KindFolder || o.ValidationFolder != "" || fsys == nil {
+		return ""
 	}
-	if slices.Contains(top, "test") {
-		return fmt.Errorf("read %s: the images of its folder %s would not be used, because graft holds out a share "+
-			"of train for validation; move them into train, or read a folder with links to train and test only", folder,
-			top[k])
+	top, err := subfolders(fsys, o.Path)
+	k := slices.IndexFunc(top, func(name string) bool { return slices.Contains(otherSplits, name) })
+	if err != nil || k < 0 || !twoSplits(top) {
+		return ""
+	}
+	return top[k]
+}
+
+// twoSplits reports whether subfolders are splits, not classes.
+func twoSplits(top []string) bool {
+	return slices.Contains(top, "train") && slices.Contains(top, "test")
+}
+
+// splitsOf returns an error if the subfolders of a folder are splits that graft does not read as such. Without the
+// error, images for validation would be a class next to train alone.
+func splitsOf(folder string, top []string, o Options) error {
+	if o.ValidationFolder != "" && (!twoSplits(top) || !slices.Contains(top, filepath.Clean(o.ValidationFolder))) {
+		return fmt.Errorf("read %s: data.validation_folder is %q, but the folders are %s; expected train, test and "+
+			"the folder for validation", folder, o.ValidationFolder, strings.Join(top, ", "))
+	}
+	k := slices.IndexFunc(top, func(name string) bool { return slices.Contains(otherSplits, name) })
+	if k < 0 || !slices.Contains(top, "train") || slices.Contains(top, "test") {
+		return nil
 	}
 	return fmt.Errorf("read %s: got the folders train and %s, expected train and test; rename %[2]s to test, and "+
 		"graft holds out a share of train for validation", folder, top[k])
@@ -103,21 +123,31 @@ func list(fsys files.FS, folder string, want func(name string, dir bool) bool) (
 	return names, nil
 }
 
-func (src *source) twoFolders(fsys files.FS, o Options) (train, test []picture, err error) {
-	folder := filepath.Join(o.Path, "train")
-	if src.classes, err = subfolders(fsys, folder); err != nil {
-		return nil, nil, err
+// splitFolders lists the images of the folders of splits. Validation is empty if a share of train is held out.
+func (src *source) splitFolders(fsys files.FS, o Options) (train, validation, test []picture, err error) {
+	if src.classes, err = subfolders(fsys, filepath.Join(o.Path, "train")); err != nil {
+		return nil, nil, nil, err
 	}
-	if train, err = src.gather(fsys, folder, src.classes); err != nil {
-		return nil, nil, err
+	for _, split := range []struct {
+		folder string
+		into   *[]picture
+	}{{"train", &train}, {"test", &test}, {o.ValidationFolder, &validation}} {
+		if split.folder == "" {
+			continue
+		}
+		folder := filepath.Join(o.Path, split.folder)
+		classes, err := subfolders(fsys, folder)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		if *split.into, err = src.gather(fsys, folder, classes); err != nil {
+			return nil, nil, nil, err
+		}
+		if len(*split.into) == 0 {
+			return nil, nil, nil, fmt.Errorf("read %s: %w: the folder has no classes", folder, ErrMissing)
+		}
 	}
-	folder = filepath.Join(o.Path, "test")
-	tested, err := subfolders(fsys, folder)
-	if err != nil {
-		return nil, nil, err
-	}
-	test, err = src.gather(fsys, folder, tested)
-	return train, test, err
+	return train, validation, test, nil
 }
 
 // oneFolder splits the images of a folder into training and test images.
@@ -132,10 +162,11 @@ func (src *source) oneFolder(fsys files.FS, o Options, classes []string) (train,
 }
 
 // fits returns an error if images that stay in memory would exceed the limit.
-func (o *Options) fits(train, test int) error {
-	if most := maxBytes / (3 * o.Size * o.Size); !o.Stream && (train > most || test > most) {
+func (o *Options) fits(counts ...int) error {
+	largest := slices.Max(counts)
+	if most := maxBytes / (3 * o.Size * o.Size); !o.Stream && largest > most {
 		return fmt.Errorf("read %s: %d images with sides of %d pixels take more than %d GiB; set stream = true, "+
-			"or choose a smaller size", o.Path, max(train, test), o.Size, maxBytes>>30)
+			"or choose a smaller size", o.Path, largest, o.Size, maxBytes>>30)
 	}
 	return nil
 }

@@ -91,7 +91,6 @@ func TestFoldersThatWouldBeReadInPart(t *testing.T) {
 	for name, c := range map[string]struct{ file, fault string }{
 		"another format": {"train/a/more.webp", "cannot read the format of more.webp; convert"},
 		"a subfolder":    {"train/a/more/1.png", "has the subfolder more, whose files would not be read; move"},
-		"a validation":   {"val/a/1.png", "the images of its folder val would not be used"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -107,6 +106,47 @@ func TestFoldersThatWouldBeReadInPart(t *testing.T) {
 	pictureFolder(t, filepath.Join(dir, "val"), 1)
 	_, err := readFolder(files.OS{}, Options{Kind: KindFolder, Path: dir, Size: 4})
 	require.ErrorContains(t, err, "rename val to test")
+}
+
+// The images of a folder for validation are the validation set if the options name the folder. Otherwise they are not
+// used, and a share of train is held out.
+func TestFoldersForValidation(t *testing.T) {
+	dir := t.TempDir()
+	pictureFolder(t, filepath.Join(dir, "train"), 10)
+	pictureFolder(t, filepath.Join(dir, "test"), 1)
+	pictureFolder(t, filepath.Join(dir, "val"), 3)
+	o := Options{Kind: KindFolder, Path: dir, Size: 4, ValidationShare: 0.2}
+	counts := func(set *Set) []int { return []int{set.Train.Count, set.Validation.Count, set.Test.Count} }
+	all := loadFor(t, o)
+	require.Equal(t, 90, all.Train.Count+all.Validation.Count)
+	require.Equal(t, "val", IgnoredFolder(files.OS{}, o))
+	named := o
+	named.ValidationFolder = "val"
+	require.Empty(t, IgnoredFolder(files.OS{}, named))
+	set := loadFor(t, named)
+	require.Equal(t, []int{90, 27, 9}, counts(set.Set))
+	require.NotEqual(t, all.Digest, set.Digest)
+	named.Stream = true
+	streamed, err := readFolder(files.OS{}, named)
+	require.NoError(t, err)
+	divided, err := streamed.divide(named)
+	require.NoError(t, err)
+	require.Equal(t, []int{90, 27, 9}, []int{len(divided.train.rows), len(divided.validation.rows),
+		len(divided.test.rows)})
+
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "empty"), 0o700))
+	for folder, want := range map[string]string{"empty": "has no classes",
+		"dev": `data.validation_folder is "dev", but the folders are empty, test, train, val`} {
+		named.ValidationFolder = folder
+		_, err := readFolder(files.OS{}, named)
+		require.ErrorContains(t, err, want)
+	}
+	for _, folder := range []string{"train", "../val", "/val", "."} {
+		named.ValidationFolder = folder
+		require.ErrorContains(t, named.Validate(), "expected the name of a folder next to train and test")
+	}
+	require.ErrorContains(t, Options{Kind: KindShards, Path: dir, Size: 4, ValidationShare: 0.1,
+		ValidationFolder: "val"}.Validate(), "validation_folder is set for kind shards")
 }
 
 func TestPicturesOfEveryFormat(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -80,6 +81,10 @@ type Options struct {
 	// each class; data.seed determines which images are held out. For the kind "digits", and for a folder without a
 	// test folder, the same number of images is also held out for testing. Zero means 0.1.
 	ValidationShare float64
+	// Name of a folder next to the folders train and test, such as "val", whose images are the validation set. For the
+	// kind "folder" only. Empty holds out validation_share of the images in train, and ignores other folders for
+	// validation with a warning.
+	ValidationFolder string `json:",omitempty"`
 	// Uses the test images for validation and all other images for training, as the original system does. The final
 	// test accuracy is then optimistic. False keeps training, validation and test images separate.
 	TestAsValidation bool
@@ -145,6 +150,14 @@ func (o Options) Validate() error {
 		"stream is set for kind %s; only %s and %s support it", o.Kind, KindFolder, KindShards)
 	faults.When(o.TurboJPEG && o.Kind != KindFolder && o.Kind != KindShards,
 		"turbo_jpeg is set for kind %s; only %s and %s support it", o.Kind, KindFolder, KindShards)
+	faults.When(o.ValidationFolder != "" && o.Kind != KindFolder,
+		"validation_folder is set for kind %s; only %s supports it", o.Kind, KindFolder)
+	faults.When(o.ValidationFolder != "" && o.TestAsValidation,
+		"validation_folder is %q and test_as_validation is true; expected one of them", o.ValidationFolder)
+	faults.When(o.ValidationFolder != "" && (!filepath.IsLocal(o.ValidationFolder) ||
+		slices.Contains([]string{".", "train", "test"}, filepath.Clean(o.ValidationFolder))),
+		"validation_folder is %q; expected the name of a folder next to train and test, such as \"val\"",
+		o.ValidationFolder)
 	faults.When(o.Limit < 0, "limit is %d images; must be at least 0 (0 means no limit)", o.Limit)
 	faults.When(slices.ContainsFunc(o.Mean, unusable), "mean is %v; expected finite numbers", o.Mean)
 	faults.When(slices.ContainsFunc(o.Deviation, func(d float64) bool { return unusable(d) || d <= 0 }),
@@ -187,6 +200,8 @@ func (o Options) Unused() (unused []validate.Unused) {
 	_, published := publishedCounts[o.Kind]
 	add(o.TestAsValidation && o.ValidationShare != defaultShare && (published || o.Kind == KindSynthetic),
 		"validation_share", "data.test_as_validation uses the test images", "set data.test_as_validation to false")
+	add(o.ValidationFolder != "" && o.ValidationShare != defaultShare, "validation_share",
+		"data.validation_folder has the validation images", "remove data.validation_folder")
 	return unused
 }
 

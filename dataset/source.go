@@ -28,6 +28,7 @@ type source struct {
 	classes     []string
 	shape       [3]int
 	train, test pool
+	validation  pool // empty if a share of train is held out
 }
 
 // pool is a set of images, read on demand.
@@ -86,14 +87,18 @@ func (src *source) divide(o Options) (parts, error) {
 	}
 	train := everyRow(len(src.train.labels))
 	var validation []int
-	if !o.TestAsValidation {
+	held := src.train // pool of the validation images
+	switch {
+	case len(src.validation.labels) > 0:
+		held, validation = src.validation, everyRow(len(src.validation.labels))
+	case !o.TestAsValidation:
 		train, validation = withheld(src.train.labels, train, shareOf(len(train), o.ValidationShare), o.Seed,
 			streamValidation)
 	}
 	if o.Limit > 0 && o.Limit < len(train) {
 		_, train = apart(src.train.labels, train, o.Limit, o.Seed, streamLimit, everyClassDrawn)
 	}
-	return parts{part{src.train, train}, part{src.train, validation}, part{src.test, everyRow(len(src.test.labels))}},
+	return parts{part{src.train, train}, part{held, validation}, part{src.test, everyRow(len(src.test.labels))}},
 		nil
 }
 
