@@ -219,6 +219,14 @@ func TestJobsThatCannotBeOpenedSaySo(t *testing.T) {
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
 
+// Spreadsheets write a byte order mark, and lines that end in "\r\n".
+func TestATimelineOfASpreadsheet(t *testing.T) {
+	path := written(t, "t.csv", "\ufeffseconds,change,devices\r\n10,up,2\r\n")
+	events, err := ReadTimeline(files.OS{}, path)
+	require.NoError(t, err)
+	assert.Equal(t, []trainer.Event{{At: 10 * time.Second, Change: trainer.Up, Devices: 2}}, events)
+}
+
 func TestTimelines(t *testing.T) {
 	path := written(t, "t.csv", "seconds,change,devices\n10,up,2\n20.5,down,\n")
 	j := must(parseJob("a.toml", "", "time.timeline="+path))

@@ -26,6 +26,7 @@ func ReadTimeline(fsys files.FS, path string) ([]trainer.Event, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read timeline: %w", err)
 	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // spreadsheets write it
 	t := &timelineReader{file: path, doc: decode.NewDocument(path, data), csv: csv.NewReader(bytes.NewReader(data))}
 	t.csv.FieldsPerRecord = -1
 	if events := t.read(); len(t.faults) == 0 {
