@@ -201,7 +201,7 @@ func (a *appender) flush() error {
 func (a *appender) fail(err error) error {
 	if err != nil && a.err == nil {
 		a.err = fmt.Errorf("append to %s: %w; further writes are disabled: fix the cause and resume the run",
-			a.path, err)
+			a.path, files.WithRemedy(err))
 	}
 	return a.err
 }

@@ -11,8 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/config"
+	"graft/internal/files"
 	"graft/runner/profile"
 	"graft/torch"
+	"graft/trainer/clock"
 )
 
 // profileFlags are the flags of `graft profile`.
@@ -132,7 +134,7 @@ func runProfile(ctx context.Context, w io.Writer, names []string, o profileFlags
 	// cannot be written.
 	var written error
 	if o.Out != "" {
-		written = config.WriteProfile(env.Files, o.Out, p)
+		written = writeMeasured(env.Files, o.Out, p)
 	}
 	made := profile.NewReport(p, o.Out)
 	made.Small = profile.NewSmallErrors(&p.GraftOperators)
@@ -142,6 +144,25 @@ func runProfile(ctx context.Context, w io.Writer, names []string, o profileFlags
 	}
 	_, err = fmt.Fprintf(w, "\nwrote %s; charge a job by it with --set time.profile=%s\n", o.Out, pathText(o.Out))
 	return err
+}
+
+// writeMeasured writes a profile. If that fails, for example because the disk became full during the measurement, it
+// writes the profile into a new folder for temporary files, and the error names that file.
+func writeMeasured(fsys files.FS, path string, p *clock.Profile) error {
+	err := config.WriteProfile(fsys, path, p)
+	if err == nil || errors.Is(err, files.ErrNotDurable) {
+		return err
+	}
+	folder, fault := fsys.MkdirTemp("", "graft-profile-")
+	if fault != nil {
+		return err
+	}
+	kept := filepath.Join(folder, "profile.toml")
+	if fault := config.WriteProfile(fsys, kept, p); fault != nil {
+		_ = fsys.Remove(folder) // the first error is the one to act on
+		return err
+	}
+	return fmt.Errorf("%w; the measured profile is in %s: move it to another place", err, kept)
 }
 
 // pathText returns a path in a form that a job recognises as a path.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -198,17 +199,63 @@ func TestProfileRefuses(t *testing.T) {
 	})
 }
 
-// Measurements are printed even if the file cannot be written, and no part of a file is left.
-func TestAProfileThatCannotBeWrittenIsPrinted(t *testing.T) {
-	folder := t.TempDir()
-	long := filepath.Join(folder, strings.Repeat("x", 245)+".toml") // too long with a temporary file's suffix
-	o := fails(t, failure.Failed, "", quickly(tiny(t), "--plain", "--out", long)...)
+// fullLater is a disk that becomes full after the first file in a folder was created.
+type fullLater struct {
+	files.OS
+	folder string
+	made   *int
+}
+
+func (f fullLater) Create(path string) (files.File, error) {
+	if filepath.Dir(path) != f.folder {
+		return f.OS.Create(path)
+	}
+	if *f.made++; *f.made > 1 {
+		return nil, files.WithRemedy(&os.PathError{Op: "create", Path: path, Err: syscall.ENOSPC})
+	}
+	return f.OS.Create(path)
+}
+
+// A profile that cannot be written after the measurement is printed, and kept in another folder.
+func TestAMeasuredProfileIsNotLost(t *testing.T) {
+	temporary, folder := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	ctx := onFiles(t.Context(), fullLater{folder: folder, made: new(int)})
+	out := filepath.Join(folder, "p.toml")
+	o := ends(t, call(ctx, newRootCommand(), quickly(tiny(t), "--plain", "--out", out)...), failure.Failed,
+		"free space on this disk")
 	require.Contains(t, o.stdout, "STEP [ms]")
 	require.NotContains(t, o.stdout, "wrote")
-	require.Contains(t, o.stderr, "file name too long")
+	kept, err := filepath.Glob(filepath.Join(temporary, "graft-profile-*", "profile.toml"))
+	require.NoError(t, err)
+	require.Len(t, kept, 1)
+	require.Contains(t, o.stderr, kept[0])
+	done(t, "profile", "check", kept[0])
 	left, err := os.ReadDir(folder)
 	require.NoError(t, err)
 	require.Empty(t, left)
+}
+
+// A place where no file can be written is refused before the measurement.
+func TestAProfileHasAPlaceBeforeItIsMeasured(t *testing.T) {
+	folder := t.TempDir()
+	made := 1
+	full := onFiles(t.Context(), fullLater{folder: folder, made: &made})
+	long := strings.Repeat("x", 245) + ".toml" // too long with a temporary file's suffix
+	for _, c := range []struct {
+		ctx        context.Context
+		name, says string
+	}{{full, "p.toml", "free space on this disk"}, {t.Context(), long, "file name too long"}} {
+		out := filepath.Join(folder, c.name)
+		o := ends(t, call(c.ctx, newRootCommand(), quickly(tiny(t), "--plain", "--out", out)...), failure.Failed, "")
+		require.Empty(t, o.stdout)
+		require.Contains(t, o.stderr, c.says)
+	}
+}
+
+// onFiles returns a context in which commands use a file system.
+func onFiles(ctx context.Context, fsys files.FS) context.Context {
+	return context.WithValue(ctx, filesKey{}, fsys)
 }
 
 func TestAnInterruptedProfileWritesNothing(t *testing.T) {

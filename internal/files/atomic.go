@@ -66,6 +66,26 @@ func NeedFolder(fsys FS, path string, otherwise error) error {
 	return otherwise
 }
 
+// tryBytes is the size of the file that TryWrite writes: a block of usual file systems, so that it notices a full disk.
+const tryBytes = 4096
+
+// TryWrite returns the error that WriteAtomic of a small file at path would return. It writes a temporary file into the
+// folder of path and deletes it; a file at path is unchanged.
+func TryWrite(fsys FS, path string) error {
+	temp, file, err := createTemp(path, fsys.Create)
+	if err == nil {
+		err = fill(file, func(w io.Writer) error {
+			_, err := w.Write(make([]byte, tryBytes))
+			return err
+		})
+		err = errors.Join(err, fsys.Remove(temp))
+	}
+	if err != nil {
+		return WithRemedy(fmt.Errorf("write %s: %w", path, err))
+	}
+	return nil
+}
+
 // renameNew replaces Link on file systems without hard links; it is not atomic.
 func renameNew(fsys FS, temp, path string) error {
 	_, err := fsys.Stat(path)
@@ -80,7 +100,8 @@ func renameNew(fsys FS, temp, path string) error {
 
 // replace writes a temporary file and puts it in its place.
 func replace(fsys FS, path string, write func(io.Writer) error, create func(string) (File, error),
-	put func(temp, path string) error) error {
+	put func(temp, path string) error) (err error) {
+	defer func() { err = WithRemedy(err) }()
 	temp, file, err := createTemp(path, create)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = NeedFolder(fsys, path, err)

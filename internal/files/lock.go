@@ -82,7 +82,7 @@ func hold(file *os.File, path, holder string) (bool, error) {
 		return false, err
 	}
 	_, err = file.WriteAt([]byte(holder+"\n"), 0)
-	return err == nil, err
+	return err == nil, WithRemedy(err)
 }
 
 // holderOf reads the holder's name from a lock file.

@@ -43,19 +43,22 @@ func (OS) Append(path string) (File, error) {
 }
 
 // Rename moves a file, replacing any file at the new path.
-func (OS) Rename(from, to string) error { return os.Rename(from, to) }
+func (OS) Rename(from, to string) error { return WithRemedy(os.Rename(from, to)) }
 
 // Link creates a hard link: a second name for a file. It returns an error if the new path exists.
-func (OS) Link(from, to string) error { return os.Link(from, to) }
+func (OS) Link(from, to string) error { return WithRemedy(os.Link(from, to)) }
 
 // Remove deletes one file or one empty folder.
 func (OS) Remove(path string) error { return os.Remove(path) }
 
 // MkdirAll creates a folder with its parents.
-func (OS) MkdirAll(path string) error { return os.MkdirAll(path, folderPermissions) }
+func (OS) MkdirAll(path string) error { return WithRemedy(os.MkdirAll(path, folderPermissions)) }
 
 // MkdirTemp creates a folder with a new name. Only the current user can read the folder.
-func (OS) MkdirTemp(parent, prefix string) (string, error) { return os.MkdirTemp(parent, prefix) }
+func (OS) MkdirTemp(parent, prefix string) (string, error) {
+	path, err := os.MkdirTemp(parent, prefix)
+	return path, WithRemedy(err)
+}
 
 // ReadDir lists the entries of a folder, sorted by name.
 func (OS) ReadDir(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }
@@ -69,18 +72,19 @@ func (OS) SyncDir(path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return WithRemedy(errors.Join(dir.Sync(), dir.Close()))
 }
 
 // openOS opens without waiting for the other end of a FIFO or for a device.
 func openOS(path string, flags int) (*os.File, error) {
-	return os.OpenFile(path, flags|syscall.O_NONBLOCK, filePermissions)
+	file, err := os.OpenFile(path, flags|syscall.O_NONBLOCK, filePermissions)
+	return file, WithRemedy(err)
 }
 
 // asFile prevents a nil *os.File from becoming a non-nil File.
 func asFile(f *os.File, err error) (File, error) {
 	if err != nil {
-		return nil, err
+		return nil, WithRemedy(err)
 	}
 	return f, nil
 }

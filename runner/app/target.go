@@ -32,7 +32,8 @@ func MayReplace(fsys files.FS, path string, force bool) error {
 	return failure.Usagef("%s already exists: choose another file, or replace it with option \"force\"", path)
 }
 
-// MayWrite returns the errors of MayReplace, and an error if the folder of the path is missing.
+// MayWrite returns the errors of MayReplace, and an error if no file can be written into the folder of the path. It
+// writes a small file into the folder and deletes it, so that no long work ends with a result that has no place.
 func MayWrite(fsys files.FS, path string, force bool) error {
 	if err := MayReplace(fsys, path, force); err != nil {
 		return err
@@ -40,7 +41,7 @@ func MayWrite(fsys files.FS, path string, force bool) error {
 	if err := files.NeedFolder(fsys, path, nil); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return nil
+	return files.TryWrite(fsys, path)
 }
 
 // MayWriteFile returns the errors of MayWrite, and an error if the path is a folder.

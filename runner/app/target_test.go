@@ -4,12 +4,14 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"graft/internal/failure"
 	"graft/internal/files"
+	"graft/internal/files/faults"
 )
 
 // A command refuses an unwritable path before it starts its work.
@@ -38,4 +40,19 @@ func TestMayWriteFile(t *testing.T) {
 		require.ErrorContains(t, err, c.says, name)
 		require.Equal(t, c.code, failure.CodeOf(context.Background(), err), name)
 	}
+}
+
+// A full disk is noticed before the work. A file that the work replaces is unchanged.
+func TestMayWriteNoticesAFullDisk(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "there")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+	for n := range 3 {
+		err := MayWriteFile(faults.New(files.OS{}, n+1, faults.DiskFull), path, true)
+		require.ErrorIs(t, err, syscall.ENOSPC)
+		require.ErrorContains(t, err, "free space")
+	}
+	require.NoError(t, MayWriteFile(files.OS{}, path, true))
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "old", string(text))
 }
