@@ -247,7 +247,9 @@ func (j *job) perform(ctx context.Context, made *trainer.Job) (*trainer.Outcome,
 		defer j.env.Show(sceneOf(j.record.monitor, j.energy.gpus))()
 	}
 	j.energy.begin(made.Epoch)
+	stop := j.warnOfPauses(ctx)
 	outcome, err := made.Run(ctx)
+	stop()
 	if err == nil {
 		for _, e := range made.Missed() {
 			j.env.Log.Warn("the job ended before a planned change of its devices",
