@@ -3,6 +3,7 @@ package study_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -184,6 +185,33 @@ func TestOneRigidJob(t *testing.T) {
 		require.InDelta(t, alone/(alone+30), float64(cell.Values["goodput"]), 1e-3)
 		require.False(t, cell.Difference.Whole(), "of one job there is no interval")
 	}
+}
+
+// Makespan and used device time count from the first submission, so that they do not depend on the origin of the times
+// in a table. Pollux's scripts count from second 0.
+func TestAdaptiveMakespanCountsFromTheFirstSubmission(t *testing.T) {
+	values := func(first int, set ...string) (makespan, used []float64) {
+		trace := filepath.Join(t.TempDir(), "two.csv")
+		require.NoError(t, os.WriteFile(trace, fmt.Appendf(nil, "name,time,application,num_replicas,batch_size\n"+
+			"a,%d,vision,2,128\nb,%d,speech,1,16\n", first, first+600), 0o600))
+		_, o, err := runAdaptive(t.Context(), t, files.OS{}, filepath.Join(t.TempDir(), "run"), false,
+			adaptiveSet(t, append(set, "workload.traces=["+config.Quote(trace)+"]")...)...)
+		require.NoError(t, err)
+		for _, c := range o.Cells {
+			makespan = append(makespan, float64(c.Values["makespan_s"]))
+			used = append(used, float64(c.Values["used_share"]))
+		}
+		return makespan, used
+	}
+	schedulers := `schedule.schedulers=["tiresias", "optimus", "fifo"]`
+	makespan, used := values(0, schedulers)
+	later, same := values(1_000_000*60, schedulers)
+	require.InDeltaSlice(t, makespan, later, 1e-3)
+	require.InDeltaSlice(t, used, same, 1e-9)
+	compat := []string{`schedule.schedulers=["tiresias"]`, "adaptive.compat=\"pollux\""}
+	makespan, _ = values(0, compat...)
+	later, _ = values(6000, compat...)
+	require.InDelta(t, makespan[0]+6000, later[0], 1e-9)
 }
 
 // Interference between jobs does not apply under rigid schedulers, which the report states.

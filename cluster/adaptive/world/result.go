@@ -13,6 +13,7 @@ import (
 type result struct {
 	jobs    []job     // in order of submission
 	devices int       // of the cluster
+	begin   float64   // second from which makespan and used device time count
 	gaps    []float64 // of decisions by schedulers that compute a bound
 }
 
@@ -47,7 +48,7 @@ func (r *result) values() study.Values {
 	n, makespan, queue, hours, restarts, alone := float64(len(times)), 0.0, 0.0, 0.0, 0, 0.0
 	for k := range r.jobs {
 		j := &r.jobs[k]
-		makespan = max(makespan, j.ended)
+		makespan = max(makespan, j.ended-r.begin)
 		queue += (j.started - j.submitted) / n
 		hours += j.held / 3600
 		restarts += j.restarts

@@ -31,14 +31,14 @@ var metrics = []study.Metric{
 		Better: study.Lower, Format: "%.1f"},
 	{Name: "jct_p99", Unit: "s", Title: "p99", About: "99th percentile of JCT",
 		Better: study.Lower, Format: "%.1f", Main: true},
-	{Name: "makespan", Unit: "s", Title: "makespan", About: "end of the last job", Better: study.Lower, Format: "%.0f",
-		Main: true},
+	{Name: "makespan", Unit: "s", Title: "makespan", About: "time from the first submission to the end of the last job",
+		Better: study.Lower, Format: "%.0f", Main: true},
 	{Name: "queue_mean", Unit: "s", Title: "queue", About: "mean time from submission to the first start of a job",
 		Better: study.Lower, Format: "%.0f"},
 	{Name: "device_time", Unit: "h", Title: "device time", About: "device time of all jobs",
 		Better: study.Lower, Format: "%.1f"},
-	{Name: "used", Unit: "share", Title: "used", About: "share of the device time allocated to jobs, until the end " +
-		"of the last job", Better: study.Higher},
+	{Name: "used", Unit: "share", Title: "used", About: "share of the device time allocated to jobs, from the first " +
+		"submission to the end of the last job", Better: study.Higher},
 	{Name: "restarts", Title: "restarts", About: "device changes of running jobs, including preemptions",
 		Better: study.Lower, Format: "%.0f"},
 	{Name: "goodput", Title: "goodput", About: "device time that all jobs need one at a time on one device " +
@@ -86,7 +86,8 @@ func (s *simulations) Plan() *study.Plan {
 // remarks describe the quirks and the rigid schedulers.
 func (s *simulations) remarks() (texts []string) {
 	if quirks := s.Adaptive.quirks(); s.Adaptive.Compat == CompatPollux {
-		texts = append(texts, "The faults of Pollux's simulator are kept.")
+		texts = append(texts, "The faults of Pollux's simulator are kept. Makespan and used device time count from "+
+			"second 0, as in Pollux's scripts.")
 	} else if len(quirks) > 0 {
 		texts = append(texts, "Quirks that are kept: "+words.Some(quirks, len(quirks))+".")
 	}
@@ -165,6 +166,9 @@ func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Resul
 	r, err := simulate(ctx, c.Tables, one, &d)
 	if err != nil {
 		return nil, err
+	}
+	if s.Adaptive.Compat != CompatPollux {
+		r.begin = one.Jobs[0].Submitted
 	}
 	return &study.Result{Values: r.values(), Samples: r.times()}, r.write(c.Tables)
 }
