@@ -159,6 +159,7 @@ the activity of the servers and of the links between them over time.`,
 	flags.StringVar(&o.Trace, "trace", "", "trace file to write, for the degree selected by --critical")
 	flags.StringVar(&o.Figure, "figure", "",
 		"figure file to write (.svg, .png or .pdf), for the degree selected by --critical")
+	flags.BoolVar(&o.Force, "force", false, "replace existing output files")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
 }

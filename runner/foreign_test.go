@@ -77,6 +77,10 @@ func TestForeignNetworksCompute(t *testing.T) {
 	out := filepath.Join(dir, "out.json")
 	done(t, "model", "forward", network, "--weights", set, "--inputs", inputs, "--out", out)
 	require.Contains(t, contents(t, out), `"logits_eval":[1.5,1.5`)
+	again := []string{"model", "forward", network, "--weights", set, "--inputs", inputs, "--out", out}
+	fails(t, failure.Usage, out+" already exists: choose another file, or replace it with --force", again...)
+	done(t, append(again, "--force")...)
+	fails(t, failure.Usage, "are the same file", append(again[:len(again)-1], inputs, "--force")...)
 	done(t, "config", "check", foreignJob(t, dir, network, set))
 }
 

@@ -46,7 +46,8 @@ If an imported network expects integers, add "dtype": "int64" next to the shape.
 	flags.StringVar(&o.Inputs, "inputs", "", "JSON file with the inputs")
 	flags.StringVar(&o.Weights, "weights", "", "weight file for a network from the zoo or from a network file")
 	flags.StringVar(&o.Out, "out", "",
-		"JSON `FILE` to write instead of printing; an existing file is replaced")
+		"JSON `FILE` to write instead of printing")
+	flags.BoolVar(&o.Force, "force", false, "replace an existing output file")
 	flags.StringVar((*string)(&o.At), "at", string(trainer.AtEnd),
 		"network of the run to use: final, or best by validation accuracy (requires train.keep_best)")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")

@@ -24,6 +24,7 @@ type ForwardOptions struct {
 	Inputs  string        // path of a JSON file with the inputs; required
 	Weights string        // path of the weights, for a network without trained weights
 	Out     string        // path of the JSON file for the outputs; empty means that no file is written
+	Force   bool          // replaces an existing file; false refuses it
 	At      trainer.Which // which network of the run to use; empty means trainer.AtEnd
 }
 
@@ -53,6 +54,9 @@ const largestInputs = 1 << 30
 // Forward computes the outputs of a network in evaluation mode, with PyTorch's order of operations. Inputs must have
 // the form that the network accepts: normalised if its training data were normalised.
 func Forward(ctx context.Context, env *app.Env, target string, o ForwardOptions) (*ForwardReport, error) {
+	if err := o.mayWrite(env.Files, target); err != nil {
+		return nil, err
+	}
 	x, err := readInputs(env.Files, o.Inputs)
 	if err != nil {
 		return nil, err
@@ -62,6 +66,19 @@ func Forward(ctx context.Context, env *app.Env, target string, o ForwardOptions)
 		return r, err
 	}
 	return r, writeOutputs(env.Files, o.Out, r)
+}
+
+// mayWrite returns an error if the outputs cannot be written, or would replace an input.
+func (o *ForwardOptions) mayWrite(fsys files.FS, target string) error {
+	if o.Out == "" {
+		return nil
+	}
+	for _, in := range []string{target, o.Inputs, o.Weights} {
+		if err := app.MayConvert(fsys, in, o.Out, true); err != nil {
+			return err
+		}
+	}
+	return app.MayWriteFile(fsys, o.Out, o.Force)
 }
 
 // Finite returns an error if JSON cannot represent an output.

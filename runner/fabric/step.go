@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -30,6 +31,7 @@ type StepOptions struct {
 	// the step fits on the cluster.
 	Trace    string
 	Figure   string // path of a figure of the traced degree; empty means no figure
+	Force    bool   // replaces existing files; false refuses them
 	Critical int    // degree whose critical path is listed; zero means the degree of the trace
 
 	most int // largest degree, for strategy data; zero means that the batch is unknown
@@ -99,6 +101,9 @@ func Step(env *app.Env, name string, o StepOptions) (*StepReport, error) {
 			return nil, failure.With(failure.Usage, err)
 		}
 	}
+	if err = o.mayWrite(env.Files, name); err != nil {
+		return nil, err
+	}
 	r := &StepReport{Model: p.Model, Strategy: string(s.Options.Strategy), Servers: s.Network.Size(),
 		Degrees: []StepCell{}, Critical: []StepLeg{}, Kinds: []StepPart{}}
 	var last *fabric.Timeline
@@ -127,6 +132,24 @@ func Step(env *app.Env, name string, o StepOptions) (*StepReport, error) {
 		err = files.WriteAtomic(env.Files, o.Figure, func(w io.Writer) error { return names.draw(w, format) })
 	}
 	return r, err
+}
+
+// mayWrite returns an error if a file cannot be written, if it would replace the graph or, without Force, any file.
+func (o *StepOptions) mayWrite(fsys files.FS, name string) error {
+	if o.Trace != "" && filepath.Clean(o.Trace) == filepath.Clean(o.Figure) {
+		return failure.Usagef("options trace and figure name the same file, %s: choose another file for one of them",
+			o.Trace)
+	}
+	for _, path := range []string{o.Trace, o.Figure} {
+		if path == "" {
+			continue
+		}
+		err := app.MayConvert(fsys, name, path, true)
+		if err = cmp.Or(err, app.MayWriteFile(fsys, path, o.Force)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // reasons joins the reasons of the degrees that cannot run, each once.
