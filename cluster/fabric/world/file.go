@@ -176,9 +176,9 @@ func (f *File) Contents(w io.Writer) {
 
 // Summary describes the simulations in one line.
 func (f *File) Summary() (string, error) {
-	return fmt.Sprintf("%s with %s each, of %d networks, on %s with %d servers, under %s",
+	return fmt.Sprintf("%s with %s each, of %s, on %s, under %s",
 		words.Plural(len(f.points())*f.Demand.TestCount, "episode"), words.Plural(f.Demand.Jobs, "job"),
-		len(f.profiles), f.Fabric.Network, f.Fabric.servers(), strings.Join(f.Schedule.Schedulers, ", ")), nil
+		words.Plural(len(f.profiles), "network"), f.networks(), strings.Join(f.Schedule.Schedulers, ", ")), nil
 }
 
 // Study returns the simulations that the file configures.

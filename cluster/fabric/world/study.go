@@ -89,6 +89,11 @@ func (s *simulations) Plan() *study.Plan {
 			"episode_jobs": s.Demand.Jobs, "strategy": s.Fabric.Strategy, "quirks": s.Fabric.Quirks,
 		},
 	}
+	if len(s.Vary.Networks) > 0 {
+		delete(p.Facts, "network")
+		delete(p.Facts, "servers")
+		p.Facts["networks"] = s.Vary.Networks
+	}
 	for k := range s.points {
 		p.Points = append(p.Points, s.points[k].plan())
 	}
@@ -117,10 +122,26 @@ func (s *simulations) Plan() *study.Plan {
 }
 
 func (f *File) title() string {
-	return fmt.Sprintf("%s of %s each, on %s with %s; every scheduler gets the same jobs",
-		words.Plural(f.Demand.TestCount, "episode"), words.Plural(f.Demand.Jobs, "job"), f.Fabric.Network,
-		words.Plural(f.Fabric.servers(), "server"))
+	return fmt.Sprintf("%s of %s each, on %s; every scheduler gets the same jobs",
+		words.Plural(f.Demand.TestCount, "episode"), words.Plural(f.Demand.Jobs, "job"), f.networks())
 }
+
+// networks describes the simulated networks: the network of the cluster, or the swept ones.
+func (f *File) networks() string {
+	if len(f.Vary.Networks) == 0 {
+		return f.Fabric.Network + " with " + words.Plural(f.Fabric.servers(), "server")
+	}
+	var list []string
+	for _, text := range f.Vary.Networks {
+		if o, err := f.Fabric.network().Renamed(text); err == nil { // validated
+			list = append(list, o.Named()+" with "+words.Plural((&Options{Size: o.Size}).servers(), "server"))
+		}
+	}
+	return words.Some(list, mostNamed)
+}
+
+// mostNamed is the maximum number of networks in a title.
+const mostNamed = 4
 
 // planned converts a scheduler to a scheduler of the plan.
 func (f *File) planned(l *Scheduler) study.Scheduler {

@@ -48,6 +48,15 @@ func TestNetworksThatVary(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{"tree 2x4", "tree 3x5", "ramp 4x4x2"}, names)
+	const on = "on tree 2x4 with 8 servers, tree 3x5 with 15 servers, ramp 4x4x2 with 32 servers"
+	plan := f.Study().Plan()
+	require.Contains(t, plan.Title, on)
+	require.NotContains(t, plan.Facts, "servers")
+	summary, err := f.Summary()
+	require.NoError(t, err)
+	require.Contains(t, summary, on+", under")
+	f.Vary.Networks = nil
+	require.Contains(t, f.title(), "on tree with 8 servers;")
 }
 
 // Every combination of values is a point. The jobs of an episode depend only on the demand.
