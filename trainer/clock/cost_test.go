@@ -92,3 +92,17 @@ func rename(n *model.Network, class string) {
 		}
 	}
 }
+
+// Costs that do not fit into a duration are refused, and computed ones are limited: an overflow would make them free.
+func TestCostsDoNotOverflow(t *testing.T) {
+	p, err := FindProfile("steady")
+	require.NoError(t, err)
+	n, err := model.Zoo("ConvNet2", model.ZooOptions{Input: model.Shape{3, 32, 32}, Classes: 10})
+	require.NoError(t, err)
+	p.Costs.DecisionSeconds = 1e12
+	require.ErrorContains(t, p.Validate(), "decision_seconds is 1e+12; must be from 0 to 1e+07")
+	p.Costs.DecisionSeconds = 0
+	p.Costs.Step.OperationSeconds = mostSeconds
+	require.NoError(t, p.Validate())
+	require.Equal(t, mostSeconds, p.Cost(Work{Kind: Steps, Count: 1, Rows: 64, Network: n}).Seconds())
+}

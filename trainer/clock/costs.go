@@ -3,7 +3,6 @@ package clock
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"graft/internal/validate"
@@ -115,11 +114,14 @@ func (r Rates) faults(table string) (found validate.Faults) {
 	return found
 }
 
+// mostSeconds limits the costs of a profile, so that sums of them fit into a time.Duration.
+const mostSeconds = 1e7
+
 func positive(name string, seconds float64) error {
-	if seconds >= 0 && !math.IsInf(seconds, 0) {
+	if seconds >= 0 && seconds <= mostSeconds {
 		return nil
 	}
-	return fmt.Errorf("%s is %v; must be finite and at least 0", name, seconds)
+	return fmt.Errorf("%s is %v; must be from 0 to %.0e", name, seconds, mostSeconds)
 }
 
 func dot(a, b []float64) float64 {

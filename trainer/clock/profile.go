@@ -269,8 +269,9 @@ func (p *Profile) compute(w Work) time.Duration {
 	return max(1, nanoseconds(seconds))
 }
 
+// nanoseconds rounds a time. It limits longer times than mostSeconds, which would overflow.
 func nanoseconds(seconds float64) time.Duration {
-	return time.Duration(math.Round(seconds * float64(time.Second)))
+	return time.Duration(math.Round(min(seconds, mostSeconds) * float64(time.Second)))
 }
 
 // Divides reports whether the time of a step of several devices follows from each device's share of the batch.
