@@ -28,7 +28,7 @@ func (b *bench) studyStart(out io.Writer) error {
 	defer os.RemoveAll(folder)
 	library := torch.LibraryPath()
 	if _, err := os.Stat(filepath.Join(filepath.Dir(library), "unneeded")); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s has no folder unneeded beside it; run 'make library' for Debian's LibTorch", library)
+		return fmt.Errorf("the folder of %s has no folder unneeded; run 'make library' for Debian's LibTorch", library)
 	}
 	alone := filepath.Join(folder, filepath.Base(library))
 	if err := copyFile(alone, library); err != nil {

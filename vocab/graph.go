@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"graft/model/graph"
 )
@@ -60,7 +59,7 @@ type graphReader struct {
 // node adds a token, or passes on the inputs of an operator that only moves values.
 func (r *graphReader) node(at int, operations int64) {
 	n := &r.g.Nodes[at]
-	name, _, _ := strings.Cut(n.Operator, ".")
+	name := n.Name()
 	var from []int
 	values, weights := 0, []*graph.Tensor{}
 	n.Reads(func(arg any) {

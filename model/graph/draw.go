@@ -98,7 +98,7 @@ func (g *Graph) usual() map[string]string {
 	}
 	for k := range g.Nodes {
 		n := &g.Nodes[k]
-		op, _, _ := strings.Cut(n.Operator, ".")
+		op := n.Name()
 		switch op {
 		case "linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d":
 			if w, ok := n.Arg("weight").(Weight); ok {

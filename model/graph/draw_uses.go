@@ -42,7 +42,7 @@ func (g *Graph) byUse(set func(name, init string)) {
 	from := map[Value]string{} // parameter whose values a value holds
 	for k := range g.Nodes {
 		n := &g.Nodes[k]
-		op, _, _ := strings.Cut(n.Operator, ".")
+		op := n.Name()
 		for at, name := range g.parametersOf(n, from) {
 			if name == "" {
 				continue

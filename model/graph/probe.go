@@ -3,7 +3,6 @@ package graph
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"graft/torch"
 )
@@ -61,7 +60,7 @@ func (g *Graph) Span(s *torch.Scope, from, to Value, nodes []Node) (*torch.Progr
 // still returns a node that drops nothing and keeps its running statistics.
 func still(node Node) Node {
 	node.Args = slices.Clone(node.Args)
-	op, _, _ := strings.Cut(node.Operator, ".")
+	op := node.Name()
 	switch op {
 	case "dropout", "feature_dropout":
 		node.Set("p", 0.0)

@@ -158,7 +158,7 @@ func poolShape(s *shaper) [][]int {
 
 // places returns the number of dimensions in the name of an operator, such as 2 for max_pool2d.
 func (s *shaper) places() int {
-	op, _, _ := strings.Cut(s.n.Operator, ".")
+	op := s.n.Name()
 	return int(op[len(op)-2] - '0')
 }
 
@@ -238,7 +238,7 @@ func padShape(s *shaper) [][]int {
 		s.fail("the padding is %v, expected two numbers for each of at most %d dimensions", pad, len(in))
 		return nil
 	}
-	op, _, _ := strings.Cut(s.n.Operator, ".")
+	op := s.n.Name()
 	mode, _ := s.n.Arg("mode").(string)
 	reflects := strings.HasPrefix(op, "reflection") || mode == "reflect"
 	for k := 0; k+1 < len(pad); k += 2 {

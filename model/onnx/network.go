@@ -69,7 +69,7 @@ func (e *networkEncoder) write() error {
 		if e.n.Sizes() {
 			continue // shapes are known
 		}
-		op, _, _ := strings.Cut(e.n.Operator, ".")
+		op := e.n.Name()
 		rule := operatorRules[op]
 		err := fmt.Errorf("ONNX has no equivalent operator")
 		if rule != nil && e.n.Returns == nil {

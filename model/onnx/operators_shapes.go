@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"strings"
 
 	networks "graft/model/graph"
 	"graft/torch/weights"
@@ -48,7 +47,7 @@ func permuted(e *networkEncoder) ([]string, error) {
 		perm = append(perm, k)
 	}
 	swap := func(a, b int) { perm[a], perm[b] = perm[b], perm[a] }
-	switch op, _, _ := strings.Cut(e.n.Operator, "."); op {
+	switch op := e.n.Name(); op {
 	case "t":
 		slices.Reverse(perm)
 	case "permute":

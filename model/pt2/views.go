@@ -63,7 +63,7 @@ var copying = strings.Fields(`reshape flatten contiguous to type_as reshape_as d
 
 // add records a result of an operator.
 func (v *views) add(name string, n graph.Node, result int, self string, contiguous bool) {
-	op, _, _ := strings.Cut(n.Operator, ".")
+	op := n.Name()
 	from := v.aliases[self]
 	value := n.Results[result]
 	if from == nil || !slices.Contains(viewing, op) {

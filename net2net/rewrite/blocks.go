@@ -166,7 +166,7 @@ func (r *blockReader) producer(v graph.Value) *graph.Node {
 }
 
 func op(n *graph.Node) string {
-	name, _, _ := strings.Cut(n.Operator, ".")
+	name := n.Name()
 	return name
 }
 

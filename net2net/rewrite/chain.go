@@ -135,7 +135,7 @@ func (c *chainReader) between() error {
 		if !derived {
 			continue
 		}
-		op, _, _ := strings.Cut(n.Operator, ".")
+		op := n.Name()
 		out := graph.Value("")
 		if len(n.Results) > 0 {
 			out = n.Results[0]

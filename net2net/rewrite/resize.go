@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"graft/model/graph"
 	"graft/tracing/axes"
@@ -77,7 +76,7 @@ func (r *resizer) node(n *graph.Node) {
 		return
 	}
 	in, out := r.dims(n.Args[0].Value), r.Values[n.Results[0]]
-	op, _, _ := strings.Cut(n.Operator, ".")
+	op := n.Name()
 	switch op {
 	case "view", "reshape", "expand", "zeros", "ones", "full", "new_zeros", "new_ones", "new_full":
 		r.literals(n, "size", out)

@@ -108,7 +108,7 @@ var keeping = strings.Fields(`dropout feature_dropout neg contiguous clone alias
 var zeroing = strings.Fields(`relu gelu silu tanh elu leaky_relu hardswish mish pow square abs sin`)
 
 func (s *stream) after(n *graph.Node) state {
-	op, _, _ := strings.Cut(n.Operator, ".")
+	op := n.Name()
 	var operands []state
 	factor := false // an operand is a tensor of the network with the axis
 	n.Reads(func(v any) {
@@ -216,7 +216,7 @@ func (s *stream) fits() error {
 func (s *stream) makes(name string) bool {
 	for k := range s.Graph.Nodes {
 		n := &s.Graph.Nodes[k]
-		op, _, _ := strings.Cut(n.Operator, ".")
+		op := n.Name()
 		if weight, ok := n.Arg("weight").(graph.Weight); ok && op == "embedding" {
 			if t, _ := s.tensorOf(weight); t == name {
 				return true
@@ -232,7 +232,7 @@ func (s *stream) shareTied(v graph.Value, name string) error {
 		n := s.producer(v)
 		op := ""
 		if n != nil {
-			op, _, _ = strings.Cut(n.Operator, ".")
+			op = n.Name()
 		}
 		before, ok := graph.Value(""), false
 		if n != nil && len(n.Args) > 0 {
@@ -267,7 +267,7 @@ func (s *stream) producer(v graph.Value) *graph.Node {
 func (s *stream) onlyTied(v graph.Value) bool {
 	for _, k := range s.Readers(v) {
 		n := &s.Graph.Nodes[k]
-		op, _, _ := strings.Cut(n.Operator, ".")
+		op := n.Name()
 		weight, reads := n.Arg("weight").(graph.Weight)
 		name, _ := s.tensorOf(weight)
 		switch {

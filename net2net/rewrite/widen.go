@@ -199,7 +199,7 @@ func (w *widening) summed(name string, u axes.Use) (int, error) {
 			found = append(found, d)
 		}
 	}
-	op, _, _ := strings.Cut(w.Graph.Nodes[u.Node].Operator, ".")
+	op := w.Graph.Nodes[u.Node].Name()
 	if direct := op == "linear" || strings.HasPrefix(op, "conv") || slices.Contains(recurrent, op); direct &&
 		slices.Contains(found, 1) {
 		return 1, nil

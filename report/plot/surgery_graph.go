@@ -94,7 +94,7 @@ func moduleKind(g *graph.Graph, n *graph.Node, path string) string {
 	if at >= 0 && g.Modules[at].Class != "" {
 		return g.Modules[at].Class
 	}
-	operator, _, _ := strings.Cut(n.Operator, ".")
+	operator := n.Name()
 	return strings.ReplaceAll(operator, "_", " ")
 }
 

@@ -73,7 +73,7 @@ func ListItem(path string) string {
 func (m *meaning) recurrent() string {
 	for k := range m.Graph.Nodes {
 		n := &m.Graph.Nodes[k]
-		operator, _, _ := strings.Cut(n.Operator, ".")
+		operator := n.Name()
 		if _, ok := gates[operator]; ok && m.reads(n) && strings.HasPrefix(m.name, n.Module) {
 			return "hidden units of " + m.name
 		}

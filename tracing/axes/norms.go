@@ -133,7 +133,7 @@ func (r *reader) only(v graph.Value, op string) (*graph.Node, int) {
 	for len(r.readers[v]) == 1 {
 		k := r.readers[v][0]
 		n := &r.Graph.Nodes[k]
-		name, _, _ := strings.Cut(n.Operator, ".")
+		name := n.Name()
 		switch name {
 		case op:
 			return n, k

@@ -6,7 +6,6 @@ package axes
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"graft/model/graph"
 )
@@ -105,7 +104,7 @@ func (r *reader) node() (err error) {
 	if r.n.Sizes() {
 		return nil
 	}
-	op, _, _ := strings.Cut(r.n.Operator, ".")
+	op := r.n.Name()
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("invalid arguments: %v", p)

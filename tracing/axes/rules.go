@@ -145,7 +145,7 @@ var gates = map[string]int{"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
 // recurrent gives all layers and directions one axis of hidden units, since they have the same size in PyTorch. The
 // rows of a unit are the weights of its gates; both kinds of weights sum over their columns.
 func recurrent(r *reader) [][]*Term {
-	name, _, _ := strings.Cut(r.n.Operator, ".")
+	name := r.n.Name()
 	x, params := r.first(), r.list("params")
 	layers, each, directions := r.whole("num_layers", 1), 2, 1
 	if on, _ := r.n.Arg("has_biases").(bool); on {
@@ -501,7 +501,7 @@ func reduced(r *reader) [][]*Term {
 		gone[at] = true
 	}
 	keep, _ := r.n.Arg("keepdim").(bool)
-	op, _, _ := strings.Cut(r.n.Operator, ".")
+	op := r.n.Name()
 	if op == "mean" && keep && len(gone) == 1 && gone[len(x)-1] && r.handNorm() {
 		r.use(Normalises, x[len(x)-1], r.Norms[len(r.Norms)-1].Input, nil)
 		return one(with(x, len(x)-1, fresh(1)))

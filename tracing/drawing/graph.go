@@ -100,7 +100,7 @@ func (r *graphReader) feed(n *graph.Node, from []int) {
 
 // row returns the box that a node begins.
 func (r *graphReader) row(n *graph.Node) graphRow {
-	op, _, _ := strings.Cut(n.Operator, ".")
+	op := n.Name()
 	row := graphRow{path: n.Module, head: strings.ReplaceAll(op, "_", " "), item: r.itemOf(n.Module)}
 	row.plus = op == "add" && len(r.sources(n)) == 2 && len(r.parameters(n)) == 0
 	for _, m := range r.g.Modules {

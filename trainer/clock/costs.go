@@ -117,6 +117,7 @@ func (r Rates) faults(table string) (found validate.Faults) {
 // mostSeconds limits the costs of a profile, so that sums of them fit into a time.Duration.
 const mostSeconds = 1e7
 
+// positive returns an error for a negative or too large cost.
 func positive(name string, seconds float64) error {
 	if seconds >= 0 && seconds <= mostSeconds {
 		return nil

@@ -17,7 +17,7 @@ const mostDimensions = 4
 
 // layerCall is the call of a layer on a batch, without its place.
 type layerCall struct {
-	call     Call    // without a name if the layer is no operator
+	call     Call    // empty name: the layer, such as an identity, is not an operator
 	weighted bool    // whether the layer has tensors
 	in       [][]int // shapes of the batch and of the tensors
 	out      []int   // shape of the result

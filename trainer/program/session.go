@@ -144,8 +144,8 @@ func (s *Session) unattached(err error) error {
 	return err
 }
 
-// options returns the optimizer as graft's own, and whether graft knows its moments. NAdam and RAdam have the moments
-// of Adam.
+// options returns the optimizer as graft's own, and whether graft can change its moments. NAdam and RAdam have the
+// moments of Adam.
 func (o optimizer) options() (torch.OptimizerOptions, bool) {
 	options := torch.OptimizerOptions{LR: o.LR, Eps: o.Eps, WeightDecay: o.WeightDecay, Momentum: o.Momentum,
 		Dampening: o.Dampening, Nesterov: o.Nesterov}
