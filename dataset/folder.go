@@ -30,19 +30,21 @@ type picture struct {
 	label int64
 }
 
-// readFolder lists PATH/train/CLASS and PATH/test/CLASS, or only PATH/CLASS and uses a share of it as test set. Names
-// determine the order and the labels.
-func readFolder(fsys files.FS, o Options) (*source, error) {
+// findFolder finds the folders of splits or classes.
+func findFolder(fsys files.FS, o Options) (reader, error) {
 	top, err := subfolders(fsys, o.Path)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = splitsOf(o.Path, top, o)
 	}
+	return func() (*source, error) { return readFolder(fsys, o, top) }, err
+}
+
+// readFolder lists PATH/train/CLASS and PATH/test/CLASS, or only PATH/CLASS and uses a share of it as test set. Names
+// determine the order and the labels. The argument top lists the folders in PATH.
+func readFolder(fsys files.FS, o Options, top []string) (*source, error) {
 	src := &source{name: filepath.Base(filepath.Clean(o.Path)), shape: [3]int{3, o.Size, o.Size}}
-	var train, test []picture
-	if err := splitsOf(o.Path, top, o); err != nil {
-		return nil, err
-	}
-	var validation []picture
+	var train, validation, test []picture
+	var err error
 	if twoSplits(top) {
 		train, validation, test, err = src.splitFolders(fsys, o)
 	} else {

@@ -97,14 +97,14 @@ func TestFoldersThatWouldBeReadInPart(t *testing.T) {
 			pictureFolder(t, filepath.Join(dir, "train"), 2)
 			pictureFolder(t, filepath.Join(dir, "test"), 1)
 			write(t, filepath.Join(dir, c.file), encodePNG(t, plainImage(color.White, 4, 4)))
-			_, err := readFolder(files.OS{}, Options{Kind: KindFolder, Path: dir, Size: 4})
+			_, err := foundFolder(files.OS{}, Options{Kind: KindFolder, Path: dir, Size: 4})
 			require.ErrorContains(t, err, c.fault)
 		})
 	}
 	dir := t.TempDir()
 	pictureFolder(t, filepath.Join(dir, "train"), 2)
 	pictureFolder(t, filepath.Join(dir, "val"), 1)
-	_, err := readFolder(files.OS{}, Options{Kind: KindFolder, Path: dir, Size: 4})
+	_, err := foundFolder(files.OS{}, Options{Kind: KindFolder, Path: dir, Size: 4})
 	require.ErrorContains(t, err, "rename val to test")
 }
 
@@ -127,7 +127,7 @@ func TestFoldersForValidation(t *testing.T) {
 	require.Equal(t, []int{90, 27, 9}, counts(set.Set))
 	require.NotEqual(t, all.Digest, set.Digest)
 	named.Stream = true
-	streamed, err := readFolder(files.OS{}, named)
+	streamed, err := foundFolder(files.OS{}, named)
 	require.NoError(t, err)
 	divided, err := streamed.divide(named)
 	require.NoError(t, err)
@@ -138,9 +138,11 @@ func TestFoldersForValidation(t *testing.T) {
 	for folder, want := range map[string]string{"empty": "has no classes",
 		"dev": `data.validation_folder is "dev", but the folders are empty, test, train, val`} {
 		named.ValidationFolder = folder
-		_, err := readFolder(files.OS{}, named)
+		_, err := foundFolder(files.OS{}, named)
 		require.ErrorContains(t, err, want)
 	}
+	named.ValidationFolder = "dev"
+	require.ErrorContains(t, CheckFiles(files.OS{}, named), `data.validation_folder is "dev"`)
 	for _, folder := range []string{"train", "../val", "/val", "."} {
 		named.ValidationFolder = folder
 		require.ErrorContains(t, named.Validate(), "expected the name of a folder next to train and test")
@@ -248,4 +250,13 @@ func chunk(out *bytes.Buffer, name string, data []byte) {
 	out.Write(binary.BigEndian.AppendUint32(nil, uint32(len(data))))
 	out.Write(body)
 	out.Write(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(body)))
+}
+
+// foundFolder finds and lists a folder.
+func foundFolder(fsys files.FS, o Options) (*source, error) {
+	read, err := findFolder(fsys, o)
+	if err != nil {
+		return nil, err
+	}
+	return read()
 }

@@ -43,7 +43,7 @@ var kinds = registry.List[kind]{
 	{KindCSV, "your table of texts, with a label for each text or each word", nil},
 	{KindDigits, "handwritten digits from the UCI repository: 1,797 grey images of 8 x 8 pixels", findDigits},
 	{KindFashion, "Fashion-MNIST: 70,000 grey images of clothes, 28 x 28 pixels", fashion.find},
-	{KindFolder, "your images, with a folder for each class", unchecked(readFolder)},
+	{KindFolder, "your images, with a folder for each class", findFolder},
 	{KindMNIST, "MNIST: 70,000 grey images of digits, 28 x 28 pixels", mnist.find},
 	{KindShards, "your images in tar files, in WebDataset's format", unchecked(readShards)},
 	{KindSynthetic, "images that graft generates from a seed", unchecked(synthetic)},

@@ -127,6 +127,7 @@ var undrawn = map[string]string{
 	"network.weights": "see TestCheckOfInitialWeights", "network.fresh": "with weights",
 	"network.runtimes": "of the original", "network.reset_epochs": "of the original",
 	"data.size": "of folders", "data.stream": "of folders", "data.turbo_jpeg": "of folders",
+	"data.validation_folder":  "of folders",
 	"data.vocabulary":         "a file of byte pairs",
 	"data.synthetic.channels": "fits the network", "time.start": "see timelines", "time.clock": "the virtual one",
 	"time.profile":  "one profile",
