@@ -51,6 +51,12 @@ func (s *simulations) write(t *study.Tables, o *cluster.Outcome) error {
 	})
 }
 
+// usedShare returns the share of the devices in service that have a job; zero while no device is in service, as for
+// elastic jobs.
+func usedShare(u *results.UsageRow) float64 {
+	return float64(u.GPUs-u.Idle) / float64(max(1, u.GPUs))
+}
+
 // addSeries adds the usage of all virtual clusters at each time that all of them have.
 func addSeries(rows *study.Rows, o *cluster.Outcome, every int64) {
 	sums, pools := map[int64]results.UsageRow{}, map[int64]int{}
@@ -65,8 +71,7 @@ func addSeries(rows *study.Rows, o *cluster.Outcome, every int64) {
 	}
 	for _, at := range slices.Sorted(maps.Keys(sums)) {
 		if sum := sums[at]; pools[at] == len(o.Pools) {
-			rows.Int(at).Float(float64(sum.GPUs-sum.Idle) / float64(sum.GPUs)).Int(sum.Running).
-				Int(sum.Waiting).End()
+			rows.Int(at).Float(usedShare(&sum)).Int(sum.Running).Int(sum.Waiting).End()
 		}
 	}
 }
