@@ -12,30 +12,34 @@ import (
 )
 
 // ReadClusterTrace reads the GPU jobs with positive durations from a trace in any format of package trace. Jobs are
-// sorted by submission, and jobs with the same submission time stay in the order of the file. Duplicate IDs and
-// negative durations cause errors that name the line.
-func ReadClusterTrace(fsys files.FS, path string) ([]trace.Job, error) {
-	r, err := trace.Open(fsys, path, trace.Options{OnlyGPU: true})
+// sorted by submission, and jobs with the same submission time stay in the order of the file. It counts the other
+// jobs. Duplicate IDs and negative durations of GPU jobs cause errors that name the line.
+func ReadClusterTrace(fsys files.FS, path string) (jobs []trace.Job, left trace.Omitted, err error) {
+	r, err := trace.Open(fsys, path, trace.Options{})
 	if err != nil {
-		return nil, err
+		return nil, left, err
 	}
-	jobs, err := readUsable(r, path)
-	return jobs, errors.Join(err, r.Close())
+	jobs, left, err = readUsable(r, path)
+	left.Untimed = r.Skipped()
+	return jobs, left, errors.Join(err, r.Close())
 }
 
-func readUsable(r *trace.Reader, path string) (jobs []trace.Job, err error) {
+func readUsable(r *trace.Reader, path string) (jobs []trace.Job, left trace.Omitted, err error) {
 	checker, err := trace.NewChecker(trace.CheckOptions{})
 	if err != nil {
-		return nil, err
+		return nil, left, err
 	}
 	for {
 		var job trace.Job
 		if err := r.Read(&job); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			return nil, err
+			return nil, left, err
 		}
-		if checker.Add(&job, r.Line()); usable(&job) {
+		if job.GPUs > 0 {
+			checker.Add(&job, r.Line())
+		}
+		if !left.Leaves(&job, true) {
 			jobs = append(jobs, job)
 		}
 	}
@@ -50,7 +54,7 @@ func readUsable(r *trace.Reader, path string) (jobs []trace.Job, err error) {
 		err = &trace.Error{Path: path, Text: "no job has both devices and a duration", Remedy: "name another trace"}
 	}
 	slices.SortStableFunc(jobs, func(a, b trace.Job) int { return cmp.Compare(a.Submit, b.Submit) })
-	return jobs, err
+	return jobs, left, err
 }
 
 // usable reports whether a job has devices and a duration.

@@ -57,24 +57,28 @@ func TestPartsOfATraceDoNotOverlap(t *testing.T) {
 
 func TestReadClusterTrace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.csv")
-	read := func(rows string) ([]trace.Job, error) {
-		require.NoError(t, os.WriteFile(path, []byte("job_id,submit_time,duration,gpu_num\n"+rows), 0o600))
+	read := func(rows string) ([]trace.Job, trace.Omitted, error) {
+		require.NoError(t, os.WriteFile(path, []byte("job_id,submit_time,duration,gpu_num,state\n"+rows), 0o600))
 		return elastic.ReadClusterTrace(files.OS{}, path)
 	}
-	jobs, err := read("c,30,5,1\nno GPU,0,5,0\na,10,5,1\nno time,20,0,1\nb,10,5,2\n")
+	jobs, left, err := read("c,30,5,1,\nno GPU,0,5,0,\na,10,5,1,\nno time,20,0,1,FAILED\nb,10,5,2,\n" +
+		"no start,20,0,1,CANCELLED\nno GPU,0,5,0,\n")
 	require.NoError(t, err)
+	require.Equal(t, trace.Omitted{CPU: 2, Never: 1, NoDuration: 1}, left)
+	require.Equal(t, "Left out of the trace: 2 jobs without GPUs, 1 job that never started, 1 job without a duration.",
+		left.Sentence())
 	require.Equal(t, []string{"a", "b", "c"}, []string{jobs[0].ID, jobs[1].ID, jobs[2].ID})
 	for rows, want := range map[string]string{
-		"a,1,5,1\nb,2,5,1\na,3,5,1\n": path + ":4: job a: its ID is a duplicate (jobs with this fault: 1); " +
+		"a,1,5,1,\nb,2,5,1,\na,3,5,1,\n": path + ":4: job a: its ID is a duplicate (jobs with this fault: 1); " +
 			"correct the trace or remove these jobs",
-		"a,1,5,1\nb,2,-5,1\n": path + ":3: job b: its duration is negative",
-		"a,1,5,x\n":           path + ":2:7: gpu_num",
-		"a,1,5,0\n":           path + ": no job has both devices and a duration; name another trace",
+		"a,1,5,1,\nb,2,-5,1,\n": path + ":3: job b: its duration is negative",
+		"a,1,5,x,\n":            path + ":2:7: gpu_num",
+		"a,1,5,0,\n":            path + ": no job has both devices and a duration; name another trace",
 	} {
-		_, err := read(rows)
+		_, _, err := read(rows)
 		require.ErrorContains(t, err, want)
 		require.ErrorIs(t, err, trace.ErrMalformed)
 	}
-	_, err = elastic.ReadClusterTrace(files.OS{}, path+"x")
+	_, _, err = elastic.ReadClusterTrace(files.OS{}, path+"x")
 	require.ErrorContains(t, err, path+"x")
 }

@@ -77,6 +77,7 @@ func (f *File) read(env study.Env, path string) (*inputs, error) {
 		return nil, invalid("%s has no jobs with a duration; name another trace, or set "+
 			"adaptive.data to a folder of applications to simulate adaptive jobs", path)
 	}
+	s.replayed.omitted.Untimed = read.Skipped
 	first := read.Jobs[0].Submit
 	if read.Jobs = s.replay(read.Jobs); len(read.Jobs) == 0 {
 		return nil, invalid("%s has no job that ran on GPUs and whose end is known; name another trace%s", path,

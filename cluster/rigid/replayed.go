@@ -7,17 +7,17 @@ import (
 	"strings"
 
 	"graft/cluster/trace"
-	"graft/internal/words"
 )
 
 // replayed describes how the jobs of traces are replayed.
 type replayed struct {
-	never, runaway, cpu int                 // numbers of jobs that are left out
-	states              map[trace.State]int // jobs by their end states
-	started             int                 // jobs whose waits on the traced cluster are known
-	waits               float64             // seconds, sum over these jobs
-	repeated            float64             // GPU seconds of earlier starts
-	drops               bool                // leaves out the work of earlier starts
+	omitted  trace.Omitted       // jobs that are left out
+	states   map[trace.State]int // jobs by their end states
+	started  int                 // jobs whose waits on the traced cluster are known
+	waits    float64             // seconds, sum over these jobs
+	instant  int                 // jobs without a duration that are simulated
+	repeated float64             // GPU seconds of earlier starts
+	drops    bool                // leaves out the work of earlier starts
 }
 
 // replay selects the jobs of a trace. It leaves out jobs without GPUs, jobs that never started, and jobs whose end is
@@ -27,7 +27,7 @@ func (s *inputs) replay(jobs []trace.Job) []trace.Job {
 	s.replayed.drops = s.Cluster.EarlierStarts == DropStarts ||
 		s.Cluster.EarlierStarts == "" && s.File.Failures.Enabled()
 	if s.Cluster.Compat == compatNone {
-		jobs = slices.DeleteFunc(jobs, s.replayed.leavesOut)
+		jobs = slices.DeleteFunc(jobs, func(j trace.Job) bool { return s.replayed.omitted.Leaves(&j, false) })
 	}
 	for k := range jobs {
 		s.replayed.add(&jobs[k])
@@ -35,23 +35,12 @@ func (s *inputs) replay(jobs []trace.Job) []trace.Job {
 	return jobs
 }
 
-func (r *replayed) leavesOut(j trace.Job) bool {
-	switch {
-	case j.NeverStarted():
-		r.never++
-	case j.Runaway():
-		r.runaway++
-	case j.GPUs == 0:
-		r.cpu++
-	default:
-		return false
-	}
-	return true
-}
-
 func (r *replayed) add(j *trace.Job) {
 	if j.Duration > 0 && j.GPUs > 0 {
 		r.states[j.State]++
+	}
+	if j.Duration == 0 && j.GPUs > 0 {
+		r.instant++
 	}
 	h := j.History
 	if h == nil {
@@ -71,7 +60,8 @@ func (r *replayed) add(j *trace.Job) {
 
 // join adds the jobs of another trace.
 func (r *replayed) join(o *replayed) {
-	r.never, r.runaway, r.cpu = r.never+o.never, r.runaway+o.runaway, r.cpu+o.cpu
+	r.omitted.Join(o.omitted)
+	r.instant += o.instant
 	r.started, r.waits, r.repeated = r.started+o.started, r.waits+o.waits, r.repeated+o.repeated
 	r.drops = o.drops
 	for state, n := range o.states {
@@ -86,17 +76,9 @@ func (r *replayed) sentences() (list []string) {
 			list = append(list, fmt.Sprintf(format, args...))
 		}
 	}
-	var out []string
-	for _, group := range []struct {
-		jobs int
-		why  string
-	}{{r.cpu, "without GPUs"}, {r.never, "that never started"},
-		{r.runaway, "without an end, although the time limit passed more than an hour ago"}} {
-		if group.jobs > 0 {
-			out = append(out, words.Plural(group.jobs, "job")+" "+group.why)
-		}
-	}
-	add(len(out) > 0, "Left out of the trace: %s.", strings.Join(out, ", "))
+	out := r.omitted.Sentence()
+	add(out != "", "%s", out)
+	add(r.instant > 0, "Jobs without a duration: %d. They end when they start, and count in all means.", r.instant)
 	ends := r.endings()
 	add(ends != "", "All jobs run for their durations in the trace, even jobs that did not complete there: %s.", ends)
 	are := "are replayed; a simulation with failures leaves them out, and so does cluster.earlier_starts = \"drop\""

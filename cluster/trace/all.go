@@ -15,6 +15,8 @@ type Trace struct {
 	Jobs   []Job     // jobs in order of submission; jobs of the same second in file order
 	Format string    // name of the file's format
 	Start  time.Time // date of second zero, taken as UTC; the zero time if unknown
+	// number of rows without a time, which were not read as jobs
+	Skipped int
 }
 
 // ReadAll reads the jobs of a file into memory, about 170 bytes per job. In a trace with dates, the first selected job
@@ -57,7 +59,7 @@ func all(r *Reader) (*Trace, error) {
 		}
 	}
 	start, _ := r.Start()
-	return &Trace{Jobs: kept, Format: r.Format(), Start: start}, nil
+	return &Trace{Jobs: kept, Format: r.Format(), Start: start, Skipped: r.Skipped()}, nil
 }
 
 // remaining estimates the number of jobs that follow, from the bytes that the jobs so far take. Otherwise a slice of a

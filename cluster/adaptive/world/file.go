@@ -10,6 +10,7 @@ import (
 
 	"graft/cluster/adaptive"
 	"graft/cluster/study"
+	"graft/cluster/trace"
 	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/internal/validate"
@@ -63,6 +64,8 @@ type File struct {
 	paths         []string         // files of the workloads
 	names         []string         // of the workloads
 	contents      string           // digest of all files
+	omitted       trace.Omitted    // jobs of cluster traces that are left out
+	clipped       int              // jobs of cluster traces that request fewer devices than in the trace
 }
 
 // Schedule lists the schedulers to compare and the arrival rates to simulate.

@@ -99,6 +99,13 @@ func (s *simulations) remarks() (texts []string) {
 				", so that their times are not comparable with the others.")
 		}
 	}
+	if text := s.omitted.Sentence(); text != "" {
+		texts = append(texts, text)
+	}
+	if s.clipped > 0 {
+		texts = append(texts, fmt.Sprintf("Jobs that request more GPUs than their application or the cluster allows: "+
+			"%d. They get fewer GPUs for the same GPU time.", s.clipped))
+	}
 	for k := range s.studies {
 		texts = append(texts, s.loadOf(k)...)
 	}

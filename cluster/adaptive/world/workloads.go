@@ -10,6 +10,7 @@ import (
 	"graft/cluster/adaptive"
 	"graft/cluster/elastic"
 	"graft/cluster/study"
+	"graft/cluster/trace"
 	"graft/internal/decode"
 	"graft/internal/files"
 )
@@ -27,9 +28,9 @@ func (f *File) read(fsys files.FS, r *decode.Reading) {
 		r.Blame(dataKey, r.Elsewhere(dataKey, err).Error())
 		return
 	}
-	f.studies, f.paths = nil, nil
-	for k, trace := range f.Workload.Traces {
-		path, err := findWorkload(fsys, f.Adaptive.Data, trace)
+	f.studies, f.paths, f.omitted, f.clipped = nil, nil, trace.Omitted{}, 0
+	for k, name := range f.Workload.Traces {
+		path, err := findWorkload(fsys, f.Adaptive.Data, name)
 		var s adaptive.Study
 		if err == nil {
 			s, err = f.workload(noted, path, apps)
@@ -52,7 +53,7 @@ func (f *File) read(fsys files.FS, r *decode.Reading) {
 func (f *File) workload(fsys files.FS, path string, apps map[string]*adaptive.Application) (adaptive.Study, error) {
 	s := adaptive.Study{Options: *f.Adaptive.cluster()}
 	var err error
-	if s.Jobs, err = readWorkload(fsys, path, apps, &s.Options); err != nil {
+	if s.Jobs, err = f.readWorkload(fsys, path, apps, &s.Options); err != nil {
 		return s, err
 	}
 	if err = s.Validate(); err == nil {
@@ -66,7 +67,7 @@ func (f *File) workload(fsys files.FS, path string, apps map[string]*adaptive.Ap
 
 // readWorkload reads a table of adaptive jobs, recognised by its columns, or a trace of a cluster, whose jobs get
 // applications of their sizes.
-func readWorkload(fsys files.FS, path string, apps map[string]*adaptive.Application,
+func (f *File) readWorkload(fsys files.FS, path string, apps map[string]*adaptive.Application,
 	o *adaptive.Options) ([]adaptive.Spec, error) {
 	head, err := files.Head(fsys, path)
 	if err != nil {
@@ -76,12 +77,19 @@ func readWorkload(fsys files.FS, path string, apps map[string]*adaptive.Applicat
 		strings.Contains(line, ",application") {
 		return adaptive.ReadWorkload(fsys, path, apps)
 	}
-	jobs, err := elastic.ReadClusterTrace(fsys, path)
+	jobs, left, err := elastic.ReadClusterTrace(fsys, path)
 	if err != nil {
 		return nil, fmt.Errorf("%w; alternatively, name a table of jobs with the columns name, time, "+
 			"application, num_replicas and batch_size", err)
 	}
-	return adaptive.FromTrace(jobs, apps, *o, rand.New(rand.NewPCG(study.TraceSeed, 0)))
+	specs, err := adaptive.FromTrace(jobs, apps, *o, rand.New(rand.NewPCG(study.TraceSeed, 0)))
+	f.omitted.Join(left)
+	for k := range specs {
+		if specs[k].Devices < jobs[k].GPUs {
+			f.clipped++
+		}
+	}
+	return specs, err
 }
 
 // requests checks that step times are known for all jobs: alone on one device and, if a rigid scheduler is used, with
@@ -126,13 +134,13 @@ func besideProfiler(s *adaptive.Study) error {
 
 // findWorkload returns the path of a table of jobs. It looks for a file, then in the data folder, in its folder
 // workloads and in the folders there.
-func findWorkload(fsys files.FS, data, trace string) (string, error) {
+func findWorkload(fsys files.FS, data, name string) (string, error) {
 	there := func(path string) bool {
 		info, err := fsys.Stat(path)
 		return err == nil && !info.IsDir()
 	}
-	if there(trace) || filepath.IsAbs(trace) {
-		return trace, nil
+	if there(name) || filepath.IsAbs(name) {
+		return name, nil
 	}
 	workloads := filepath.Join(data, "workloads")
 	folders := []string{data, workloads}
@@ -144,16 +152,16 @@ func findWorkload(fsys files.FS, data, trace string) (string, error) {
 	}
 	var found []string
 	for _, folder := range folders {
-		if path := filepath.Join(folder, trace); there(path) {
+		if path := filepath.Join(folder, name); there(path) {
 			found = append(found, path)
 		}
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("file %q not found; looked in %s and in the subfolders of %s", trace, data, workloads)
+		return "", fmt.Errorf("file %q not found; looked in %s and in the subfolders of %s", name, data, workloads)
 	case 1:
 		return found[0], nil
 	}
-	return "", fmt.Errorf("trace %s is ambiguous: found %s; give the path of one of them", trace,
+	return "", fmt.Errorf("trace %s is ambiguous: found %s; give the path of one of them", name,
 		strings.Join(found, " and "))
 }

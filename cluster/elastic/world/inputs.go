@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"graft/cluster/elastic"
+	"graft/cluster/trace"
 	"graft/internal/decode"
 	"graft/internal/files"
 )
@@ -20,22 +21,23 @@ type Inputs struct {
 	contents string // digest of the application files
 
 	analytic  bool
-	clustered bool // jobs come from a cluster trace
-	clipped   int  // jobs of cluster traces that requested more GPUs than a job may have workers
+	clustered bool          // jobs come from a cluster trace
+	clipped   int           // jobs of cluster traces that requested more GPUs than a job may have workers
+	omitted   trace.Omitted // jobs of cluster traces that are left out
 }
 
 // Read reads the files that the elastic section names, and the first trace if there is one. It returns false if a file
 // is invalid. The settings of the first trace also apply to the other traces.
-func (w *Inputs) Read(fsys files.FS, r *decode.Reading, o *Options, trace string) bool {
-	w.clipped = 0
+func (w *Inputs) Read(fsys files.FS, r *decode.Reading, o *Options, path string) bool {
+	w.clipped, w.omitted = 0, trace.Omitted{}
 	if !w.readTypes(fsys, r, o) {
 		return false
 	}
 	clustered := false
-	if trace != "" {
+	if path != "" {
 		var err error
-		if clustered, err = isClusterTrace(fsys, trace); err == nil && !clustered {
-			w.trace, err = w.readJobs(fsys, trace)
+		if clustered, err = isClusterTrace(fsys, path); err == nil && !clustered {
+			w.trace, err = w.readJobs(fsys, path)
 		}
 		if err != nil {
 			r.Blame(tracesKey, r.Elsewhere(tracesKey, err, 0).Error(), 0)
@@ -47,7 +49,7 @@ func (w *Inputs) Read(fsys files.FS, r *decode.Reading, o *Options, trace string
 	}
 	if clustered {
 		var err error
-		if w.trace, err = w.ReadTrace(fsys, trace, o); err != nil {
+		if w.trace, err = w.ReadTrace(fsys, path, o); err != nil {
 			r.Blame(tracesKey, err.Error(), 0)
 			return false
 		}

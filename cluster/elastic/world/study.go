@@ -111,6 +111,9 @@ func (f *File) slotRemarks() []string {
 	}
 	slots, have := worker[elastic.GPU], f.studies[0].Options.PerNode[elastic.GPU]
 	var list []string
+	if text := f.inputs.omitted.Sentence(); text != "" {
+		list = append(list, text)
+	}
 	if n := f.inputs.clipped; n > 0 {
 		list = append(list, fmt.Sprintf("%s requested more than %d GPUs (elastic.max_workers); each counts as a job "+
 			"of %[2]d GPUs with the same duration.", words.Plural(n, "job"), f.studies[0].Options.Most))

@@ -43,10 +43,11 @@ func (w *Inputs) ReadTrace(fsys files.FS, path string, given *Options) (*elastic
 		return w.readJobs(fsys, path)
 	}
 	w.clustered = true
-	jobs, err := elastic.ReadClusterTrace(fsys, path)
+	jobs, left, err := elastic.ReadClusterTrace(fsys, path)
 	if err != nil {
 		return nil, err
 	}
+	w.omitted.Join(left)
 	t, err := w.Workload(jobs, elastic.TraceOptions{}, study.TraceSeed, given)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

@@ -374,7 +374,7 @@ func (l *File) trained() int {
 // divide splits the trace of a cluster into workloads.
 func (l *File) divide(fsys files.FS) error {
 	o := &l.Workloads
-	jobs, err := elastic.ReadClusterTrace(fsys, o.From)
+	jobs, _, err := elastic.ReadClusterTrace(fsys, o.From)
 	if err != nil {
 		return err
 	}
