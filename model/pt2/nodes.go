@@ -118,6 +118,8 @@ var renamed = map[string]string{
 	"__and__.Tensor": "bitwise_and.Tensor", "__or__.Tensor": "bitwise_or.Tensor",
 	"__xor__.Tensor": "bitwise_xor.Tensor", "__and__.Scalar": "bitwise_and.Scalar",
 	"swapdims.default": "swapaxes.default", "transpose_.default": "transpose.int", decomposedNorm: "batch_norm.default",
+	"mT.default": "transpose.int", "broadcast_to.default": "expand.default", "movedim.intlist": "permute.default",
+	"moveaxis.intlist": "permute.default", "moveaxis.int": "movedim.int",
 }
 
 // decomposedNorm is the batch normalization in eval mode of PyTorch 2.5, and of later versions after
@@ -145,6 +147,9 @@ func (b *builder) addNode(n *node) error {
 		first.Outputs = n.Outputs[:1]
 		n = &first
 	}
+	if target == lstmCell {
+		return b.addCell(n)
+	}
 	changes := inPlace(target) && target != "detach_.default"
 	out := graph.Node{Operator: operatorOf(target, changes), Module: b.modulePath(n)}
 	if !inner || !torch.KnowsOperator(out.Operator) && !comparesSizes(out.Operator) {
@@ -156,6 +161,9 @@ func (b *builder) addNode(n *node) error {
 	}
 	self, err := b.addArgs(&out, n, argumentNames[target])
 	if err != nil {
+		return err
+	}
+	if err := b.rewrite(&out, n, target, self); err != nil {
 		return err
 	}
 	if reshapes(target) {
