@@ -188,7 +188,7 @@ func TestRunEndsWithAnError(t *testing.T) {
 			"no job made progress for 1000 slots and no more jobs will arrive"},
 		"all speeds are zero": {func(s *elastic.Study) { s.Speed = flat(0) }, onePair, "with 1 workers and 1 servers"},
 		"the limit is reached": {func(s *elastic.Study) { s.Options.Limit = 5 }, idle, "simulate scheduler test: " +
-			"slot 5: reached the limit of 5 slots with 1 unfinished jobs; raise the limit, or enlarge the cluster"},
+			"slot 5: reached the limit of 5 slots with 1 unfinished job; raise the limit, or enlarge the cluster"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

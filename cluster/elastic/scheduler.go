@@ -59,8 +59,8 @@ func (w *World) fault(ctx context.Context, watch *stall) error {
 		return err
 	}
 	if limit := w.options.Limit; limit > 0 && w.slot >= limit {
-		return fmt.Errorf("reached the limit of %d slots with %d unfinished jobs; raise the limit, "+
-			"or enlarge the cluster", limit, len(w.all)-w.arrived+len(w.unfinished))
+		return fmt.Errorf("reached the limit of %s with %s; raise the limit, or enlarge the cluster",
+			words.Plural(limit, "slot"), words.Plural(len(w.all)-w.arrived+len(w.unfinished), "unfinished job"))
 	}
 	return watch.check(w)
 }

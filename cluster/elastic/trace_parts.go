@@ -9,6 +9,7 @@ import (
 
 	"graft/cluster/trace"
 	"graft/internal/files"
+	"graft/internal/words"
 )
 
 // ReadClusterTrace reads the GPU jobs with positive durations from a trace in any format of package trace. Jobs are
@@ -73,8 +74,9 @@ func Divide(jobs []trace.Job, size int, gap int64, counts ...int) (parts [][][]t
 		var part [][]trace.Job
 		for range count {
 			if len(jobs)-at < size {
-				return nil, fmt.Errorf("divide a trace into parts of %v workloads with %d jobs each: the "+
-					"trace has only %d jobs; request fewer workloads, or name a longer trace", counts, size, len(jobs))
+				return nil, fmt.Errorf("divide a trace into parts of %v workloads with %s each: the "+
+					"trace has only %s; request fewer workloads, or name a longer trace", counts,
+					words.Plural(size, "job"), words.Plural(len(jobs), "job"))
 			}
 			part, at = append(part, jobs[at:at+size]), at+size
 		}

@@ -9,6 +9,7 @@ import (
 
 	"graft/cluster/node"
 	"graft/internal/events"
+	"graft/internal/words"
 	"graft/results"
 )
 
@@ -63,7 +64,7 @@ func Run(ctx context.Context, o Options, jobs []Job) (*Result, error) {
 		x.err = ctx.Err()
 	}
 	if x.err != nil {
-		err = fmt.Errorf("execute tasks: %w; %d of %d tasks are unfinished", x.err, x.left, len(jobs))
+		err = fmt.Errorf("execute tasks: %w; %d of %s unfinished", x.err, x.left, words.Are(len(jobs), "task"))
 	}
 	return x.result(), err
 }
@@ -111,8 +112,8 @@ func (x *executor) loop(ctx context.Context) {
 		case len(x.pending) > 0:
 			continue
 		case len(x.live) == 0 && x.timers.Len() == 0:
-			x.fail(fmt.Errorf("no tasks are running and no more tasks will arrive, but %d tasks are waiting; "+
-				"the scheduler must start a task", x.left))
+			x.fail(fmt.Errorf("no tasks are running and no more tasks will arrive, but %s waiting; the scheduler "+
+				"must start a task", words.Are(x.left, "task")))
 			return
 		}
 		x.wait(ctx)

@@ -249,8 +249,8 @@ func TestInvalidTraces(t *testing.T) {
 		listOf(event("a", "2", "start"), event("a", "1", "end")): "f.json:3: event_time is 1, before the time 2 of " +
 			"the " +
 			"previous event; sort the events by time",
-		listOf(event("a", "2", "start"), event("b", "2", "start"), event("c", "2", "start")): "f.json: 3 nodes have " +
-			"faults, but the number of observed nodes is 2; correct the number of observed nodes",
+		listOf(event("a", "2", "start"), event("b", "2", "start"), event("c", "2", "start")): "f.json: the trace has " +
+			"3 faulty nodes, but the number of observed nodes is 2; correct the number of observed nodes",
 		listOf(event("a", "9", "start")): "f.json: the last event is on day 9, but 8 days were observed; " +
 			"correct the number of observed days",
 		listOf(event(strings.Repeat("a", 5000), "1", "start")): "f.json:2: a text is longer than the limit of 4096 " +

@@ -12,6 +12,7 @@ import (
 
 	"graft/cluster/trace"
 	"graft/internal/files"
+	"graft/internal/words"
 )
 
 // Limits of fault traces and of lists of outages.
@@ -261,9 +262,9 @@ func (r *reader) finish(o ReadOptions) (*Trace, error) {
 	o.Nodes, o.Days = cmp.Or(o.Nodes, r.observed.Nodes), cmp.Or(o.Days, r.observed.Days)
 	t.Total, t.Period = max(o.Nodes, len(t.Nodes)), seconds(o.Days)
 	if o.Nodes > 0 && o.Nodes < len(t.Nodes) {
-		return nil, &trace.Error{Path: r.path, Text: fmt.Sprintf("%d nodes have faults, but the number of observed "+
-			"nodes "+
-			"is %d", len(t.Nodes), o.Nodes), Remedy: "correct the number of observed nodes"}
+		return nil, &trace.Error{Path: r.path, Text: fmt.Sprintf("the trace has %s, but the number of observed "+
+			"nodes is %d", words.Plural(len(t.Nodes), "faulty node"), o.Nodes),
+			Remedy: "correct the number of observed nodes"}
 	}
 	if o.Days == 0 {
 		t.Period = wholeDays(r.last)

@@ -9,6 +9,7 @@ import (
 
 	"graft/cluster/trace"
 	"graft/internal/files"
+	"graft/internal/words"
 )
 
 // Record holds the outages in a file of any format.
@@ -142,8 +143,9 @@ func listTrace(nodes int, last int64, path string, o ReadOptions) (*Trace, error
 		return nil, &trace.Error{Path: path, Text: "the file has no outages in the observed period",
 			Remedy: "name another file or an earlier start"}
 	case t.Total < nodes:
-		return nil, &trace.Error{Path: path, Text: fmt.Sprintf("the file has outages of %d nodes, but the number of "+
-			"observed nodes is %d", nodes, o.Nodes), Remedy: "correct the number of observed nodes"}
+		return nil, &trace.Error{Path: path, Text: fmt.Sprintf("the file has outages of %s, but the number of "+
+			"observed nodes is %d", words.Plural(nodes, "node"), o.Nodes),
+			Remedy: "correct the number of observed nodes"}
 	case t.Period < last || t.Period == 0:
 		return nil, lateError(path, float64(last)/secondsOfDay, t.Period)
 	}

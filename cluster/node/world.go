@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"graft/internal/events"
+	"graft/internal/words"
 )
 
 // World simulates a study. Call [World.Advance] until it returns false; after each call, execute any number of
@@ -287,8 +288,8 @@ func (w *World) Run(ctx context.Context, s Scheduler) error {
 		}
 	}
 	if w.unfinished > 0 {
-		return fmt.Errorf("no tasks are running and no more tasks will arrive, but %d tasks are waiting, for example "+
-			"%s; the scheduler must start a task", w.unfinished, w.Queue[0].Name)
+		return fmt.Errorf("no tasks are running and no more tasks will arrive, but %s waiting, for example %s; the "+
+			"scheduler must start a task", words.Are(w.unfinished, "task"), w.Queue[0].Name)
 	}
 	return nil
 }

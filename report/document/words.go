@@ -20,7 +20,8 @@ func PrintableLines(text string) string {
 
 // Capitalized returns a string with a capital first letter and without control characters.
 func Capitalized(text string) string {
-	return strings.ToUpper(Printable(text[:1])) + Printable(text[1:])
+	first, rest := text[:min(1, len(text))], text[min(1, len(text)):]
+	return strings.ToUpper(Printable(first)) + Printable(rest)
 }
 
 // SomeOf joins the first few names and states the number of omitted names, as [words.Some] does, without control

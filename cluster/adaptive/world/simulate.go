@@ -8,6 +8,7 @@ import (
 	"graft/cluster/adaptive"
 	"graft/cluster/lucid"
 	"graft/cluster/study"
+	"graft/internal/words"
 )
 
 // adapting simulates jobs under a scheduler of adaptive jobs.
@@ -66,8 +67,8 @@ func rigid(ctx context.Context, t *study.Tables, s adaptive.Study, d *Scheduler)
 		return nil, err
 	}
 	if len(o.Refused) > 0 {
-		return nil, fmt.Errorf("%d jobs cannot run on the cluster, for example job %s: %s", len(o.Refused),
-			o.Refused[0].ID, o.Refused[0].Why)
+		return nil, fmt.Errorf("%s cannot run on the cluster, for example job %s: %s",
+			words.Plural(len(o.Refused), "job"), o.Refused[0].ID, o.Refused[0].Why)
 	}
 	r := &result{jobs: rigidJobs(&s, o), devices: s.Options.Nodes * s.Options.Devices}
 	return r, writeCourse(t, func(c course) error {
