@@ -161,7 +161,7 @@ func disturbedText(disturbed, networks int) string {
 		return ""
 	}
 	return fmt.Sprintf("Other programs slowed the machine down during each measurement of %d of %s.\n"+
-		"Predicted steps may be too long; measure again on a quiet machine.\n", disturbed,
+		"Their times are corrected, but less exact; measure again on a quiet machine.\n", disturbed,
 		words.Plural(networks, "small network"))
 }
 

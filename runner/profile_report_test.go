@@ -17,6 +17,6 @@ func TestReportsNameDisturbedNetworks(t *testing.T) {
 	assert.NotContains(t, profileOperatorsText(&profile.Report{Profile: p}), "slowed")
 	p.Made.Disturbed = 31
 	assert.Contains(t, profileOperatorsText(&profile.Report{Profile: p}), "Other programs slowed the machine down "+
-		"during each measurement of 31 of 400 small networks.\nPredicted steps may be too long; measure again on a "+
-		"quiet machine.")
+		"during each measurement of 31 of 400 small networks.\nTheir times are corrected, but less exact; "+
+		"measure again on a quiet machine.")
 }

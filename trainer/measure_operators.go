@@ -22,8 +22,9 @@ type MeasuredOperators struct {
 // MeasureOperators measures the operators of training steps and of evaluations on the CPU, in small networks. It
 // measures one network after another, in bursts of steps, as jobs run them, and repeats this o.Rounds times, so that a
 // slow phase of the machine does not affect the same networks every time. Networks that were disturbed in every round
-// are measured in up to o.Rounds further rounds. MeasureOperators does not use the batch sizes, the decider and the
-// surgery options of MeasureOptions.
+// are measured in up to o.Rounds further rounds. All times are divided by the slowdown of a reference network that is
+// measured before and after. MeasureOperators does not use the batch sizes, the decider and the surgery options of
+// MeasureOptions.
 func MeasureOperators(ctx context.Context, all []probes.Probe, o MeasureOptions) (*MeasuredOperators, error) {
 	o.Batches = nil
 	o.EnsureDefaults()
@@ -38,7 +39,7 @@ func MeasureOperators(ctx context.Context, all []probes.Probe, o MeasureOptions)
 		path = operators.Exact
 	}
 	recorder := operators.NewRecorder(path)
-	disturbed := 0
+	measured := &MeasuredOperators{}
 	err := torch.With(func(s *torch.Scope) error {
 		reference, close, err := o.newReference(s)
 		if err != nil {
@@ -50,13 +51,13 @@ func MeasureOperators(ctx context.Context, all []probes.Probe, o MeasureOptions)
 			return err
 		}
 		err = o.operatorRounds(ctx, all, w, recorder)
-		disturbed = len(w.disturbed())
+		measured.Device, measured.Disturbed = recorder.Device(w.quiet()), len(w.disturbed())
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &MeasuredOperators{recorder.Device(), disturbed}, nil
+	return measured, nil
 }
 
 // operatorRounds measures all networks in rounds, and then the disturbed ones again.
@@ -75,7 +76,7 @@ func (o *MeasureOptions) operatorRounds(ctx context.Context, all []probes.Probe,
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err := w.measure(k, func() error { return o.probe(all[k], to) }); err != nil {
+			if err := o.record(k, all[k], w, to); err != nil {
 				return fmt.Errorf("measure operators of network %d, a batch of %d: %w", k+1, all[k].Rows, err)
 			}
 			done, of := i+1, len(networks)
@@ -88,9 +89,29 @@ func (o *MeasureOptions) operatorRounds(ctx context.Context, all []probes.Probe,
 	return nil
 }
 
+// operatorTimes holds the times of a network's operators in training steps and in evaluations.
+type operatorTimes struct {
+	steps, evaluations []torch.StepTimes
+	whole              operators.Whole
+}
+
+// record measures network k, between two measurements of the reference.
+func (o *MeasureOptions) record(k int, p probes.Probe, w *watch, to *operators.Recorder) error {
+	var t operatorTimes
+	reference, err := w.measure(k, func() (err error) {
+		t, err = o.probe(p)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	t.whole.Reference = reference
+	return to.Add(p.Network, p.Rows, t.steps, t.evaluations, t.whole)
+}
+
 // probe measures a network.
-func (o *MeasureOptions) probe(p probes.Probe, to *operators.Recorder) error {
-	return torch.With(func(s *torch.Scope) error {
+func (o *MeasureOptions) probe(p probes.Probe) (t operatorTimes, err error) {
+	err = torch.With(func(s *torch.Scope) error {
 		one := *o
 		one.Batches = []int{p.Rows}
 		m := &measuring{MeasureOptions: one, scope: s, images: map[string]*dataset.Set{}, longest: longest}
@@ -104,12 +125,11 @@ func (o *MeasureOptions) probe(p probes.Probe, to *operators.Recorder) error {
 			return err
 		}
 		b.steps = max(b.steps, leastTimed)
-		var steps, evaluations []torch.StepTimes
-		time := func(training bool, t []torch.StepTimes) {
+		time := func(training bool, all []torch.StepTimes) {
 			if training {
-				steps = append(steps, t...)
+				t.steps = append(t.steps, all...)
 			} else {
-				evaluations = append(evaluations, t...)
+				t.evaluations = append(t.evaluations, all...)
 			}
 		}
 		for _, c.job.timed = range []func(bool, []torch.StepTimes){time, nil} {
@@ -117,9 +137,10 @@ func (o *MeasureOptions) probe(p probes.Probe, to *operators.Recorder) error {
 				return err
 			}
 		}
-		return to.Add(p.Network, p.Rows, steps, evaluations,
-			operators.Whole{Step: c.meter.latest(clock.Steps), Evaluation: c.meter.latest(clock.Batches)})
+		t.whole = operators.Whole{Step: c.meter.latest(clock.Steps), Evaluation: c.meter.latest(clock.Batches)}
+		return nil
 	})
+	return t, err
 }
 
 // leastTimed is the minimum number of steps in a burst that is timed by operator.

@@ -40,25 +40,31 @@ func newWatch(networks int, reference func() (float64, error)) (*watch, error) {
 	return w, err
 }
 
-// measure runs a measurement of network k.
-func (w *watch) measure(k int, run func() error) error {
+// measure runs a measurement of network k. It returns the seconds of the slower reference before and after it.
+func (w *watch) measure(k int, run func() error) (slower float64, err error) {
 	if err := run(); err != nil {
-		return err
+		return 0, err
 	}
 	after, err := w.reference()
 	if err != nil {
-		return err
+		return 0, err
 	}
-	w.around[k] = min(w.around[k], max(w.steps[len(w.steps)-1], after))
+	slower = max(w.steps[len(w.steps)-1], after)
+	w.around[k] = min(w.around[k], slower)
 	w.steps = append(w.steps, after)
-	return nil
+	return slower, nil
+}
+
+// quiet returns the seconds of the reference in its fastest moments.
+func (w *watch) quiet() float64 {
+	return stat.Quantile(slices.Sorted(slices.Values(w.steps)), quietShare)
 }
 
 // disturbed returns the numbers of the networks without an undisturbed measurement.
 func (w *watch) disturbed() (all []int) {
-	quiet := quietSlowdown * stat.Quantile(slices.Sorted(slices.Values(w.steps)), quietShare)
+	most := quietSlowdown * w.quiet()
 	for k, slowest := range w.around {
-		if slowest > quiet {
+		if slowest > most {
 			all = append(all, k)
 		}
 	}

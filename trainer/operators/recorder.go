@@ -19,11 +19,14 @@ type Recorder struct {
 	networks map[*model.Network]bool // measured networks
 }
 
-// recorded holds the seconds of a call, for each measured network.
+// recorded holds the times of a call, for each measurement of a network.
 type recorded struct {
 	call  Call
-	times [pointTimes][]float64
+	times [pointTimes][]timed
 }
+
+// timed holds the seconds of a call and of the reference around it.
+type timed struct{ seconds, reference float64 }
 
 // NewRecorder creates a recorder for a path of graft: Exact or Fast.
 func NewRecorder(p Path) *Recorder {
@@ -31,7 +34,12 @@ func NewRecorder(p Path) *Recorder {
 }
 
 // Whole holds the seconds of a step and of an evaluation whose operators are not timed. Zero means not measured.
-type Whole struct{ Step, Evaluation float64 }
+type Whole struct {
+	Step, Evaluation float64
+	// Reference is the time of a step of another network, which is always the same, around the measurement. Zero means
+	// unknown.
+	Reference float64
+}
 
 // Add adds the measured steps of a network on a batch, and its measured evaluations of a batch of the same size. The
 // times of the operators are scaled so that their sums are the whole times. A network may be added several times.
@@ -61,7 +69,8 @@ func (r *Recorder) Add(n *model.Network, rows int, steps, evaluations []torch.St
 		}
 		for i, list := range s {
 			if len(list) > 0 {
-				r.calls[at].times[i] = append(r.calls[at].times[i], scales[i]*lowerQuartile(list))
+				one := timed{scales[i] * lowerQuartile(list), whole.Reference}
+				r.calls[at].times[i] = append(r.calls[at].times[i], one)
 			}
 		}
 	}
@@ -176,8 +185,9 @@ const (
 	keptOthers = 96
 )
 
-// Device returns the measured times.
-func (r *Recorder) Device() *Device {
+// Device returns the measured times. The argument quiet is the time of the reference while no other program slows the
+// machine down; zero means unknown.
+func (r *Recorder) Device(quiet float64) *Device {
 	d, at := &Device{Path: r.path, Format: pointFormat, Networks: len(r.networks)}, map[string]int{}
 	for _, key := range r.order {
 		k, known := at[key.name]
@@ -190,7 +200,7 @@ func (r *Recorder) Device() *Device {
 			kept = keptPoints
 		}
 		if o := &d.Operators[k]; len(o.Points) < kept {
-			o.Points = append(o.Points, r.calls[key].measured().text())
+			o.Points = append(o.Points, r.calls[key].measured(quiet).text())
 		}
 	}
 	return d
@@ -203,12 +213,20 @@ func keepsMore(name string) bool {
 	return heavy || strings.HasPrefix(name, norming) || around(base(name))
 }
 
-// measured returns the least times, because a slow phase of the machine can only make a step slower.
-func (r *recorded) measured() *measured {
+// measured returns the lower quartiles of the times, divided by the slowdown of the reference: if other programs slow
+// the machine down, the times of all networks grow by about the same factor.
+func (r *recorded) measured(quiet float64) *measured {
 	m := &measured{call: r.call}
-	for k, list := range r.times {
+	for k, all := range r.times {
+		var list []float64
+		for _, t := range all {
+			if quiet > 0 && t.reference > quiet {
+				t.seconds *= quiet / t.reference
+			}
+			list = append(list, t.seconds)
+		}
 		if len(list) > 0 {
-			m.times[k] = slices.Min(list)
+			m.times[k] = lowerQuartile(list)
 		}
 	}
 	return m

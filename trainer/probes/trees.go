@@ -14,6 +14,7 @@ type sketch struct {
 	shape model.Shape
 	least int // least channels of a layer; zero leaves the choice to the family
 	most  int // most channels of a layer
+	rows  int // number of examples in the batch
 }
 
 // tree draws a probe of a family as a tree of layers.
@@ -30,11 +31,11 @@ func drawTree(d *drawer, family func(*sketch)) Probe {
 		side, most, rows = pick(d, 1, 2, 2, 4, 4, 7), d.size(128, 1536), d.size(2, 64)
 		least = most / 4
 	}
-	s := &sketch{drawer: d, root: &model.Container{Class: "Probe"}, least: least, most: most}
+	s := &sketch{drawer: d, root: &model.Container{Class: "Probe"}, least: least, most: most, rows: rows}
 	s.shape = model.Shape{pick(d, 1, 3, 3), side, side}
 	n := &model.Network{Root: s.root, Input: s.shape}
 	family(s)
-	return Probe{n, rows}
+	return Probe{n, s.rows}
 }
 
 // width draws the channels of a layer. Larger images have fewer channels.
@@ -227,10 +228,11 @@ func inverted(s *sketch) {
 	s.put(model.AdaptiveAvgPool2d{Size: model.Both(1)}, model.Flatten{}, model.NewLinear(s.shape[0], s.size(2, 100)))
 }
 
-// perceptron has linear layers. Some networks have wider ones than other families.
+// perceptron has linear layers. Some networks have wider ones than other families, and usual sizes of batches.
 func perceptron(s *sketch) {
-	if s.chance(0.25) {
-		s.most = s.size(1024, 4096)
+	if s.chance(0.4) {
+		s.most, s.rows = s.size(512, 4096), s.size(16, 512)
+		s.least = s.most / 8
 	}
 	s.put(model.Flatten{})
 	for range 1 + s.IntN(4) {
