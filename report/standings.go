@@ -40,9 +40,15 @@ func standingTable(all []evaluation.Standing) *document.Table {
 
 // standingRemarks names the choosers missing from the table and explains its marks.
 func standingRemarks(all []evaluation.Standing, against string) (lines []string) {
-	if _, partial := runs.SplitStandings(all); len(partial) > 0 {
+	whole, partial := runs.SplitStandings(all)
+	if len(partial) > 0 {
 		lines = append(lines,
 			"omitted above, because they are not in all tables: "+document.Printable(strings.Join(partial, ", ")))
+	}
+	if slices.ContainsFunc(whole, func(s evaluation.Standing) bool {
+		return s.OverSeeds != nil && stat.Percents.Cuts(&s.OverSeeds.Low, &s.OverSeeds.High)
+	}) {
+		lines = append(lines, cutIntervals)
 	}
 	if !slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.Difference != nil }) {
 		return append(lines, fmt.Sprintf("DIFFERENCE is missing, because %s is not in all tables",
