@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"graft/internal/words"
 	"graft/model/graph"
 )
 
@@ -89,51 +90,65 @@ func places(rank int, list any) (all []int, ok bool) {
 const equationLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 // lettered replaces the ellipses in an equation of einsum by letters that the equation does not use. The dimensions of
-// an ellipsis are aligned at its end, and broadcast. Without a result, the ellipsis is the start of the result, before
-// the letters that occur once, sorted.
+// an ellipsis are aligned at its end, and broadcast.
 func (b *builder) lettered(text string, n *node) (string, error) {
 	left, out, explicit := strings.Cut(strings.ReplaceAll(text, " ", ""), "->")
+	terms := strings.Split(left, ",")
+	wide, err := b.ellipses(text, terms, n)
+	if err != nil {
+		return "", err
+	}
+	fresh, named := "", strings.ReplaceAll(left+out, ellipsis, "")
+	for _, letter := range equationLetters {
+		if len(fresh) < slices.Max(wide) && !strings.ContainsRune(named, letter) {
+			fresh += string(letter)
+		}
+	}
+	if len(fresh) < slices.Max(wide) {
+		return "", fmt.Errorf("the equation %q has more dimensions than letters", text)
+	}
+	for k, term := range terms {
+		terms[k] = strings.Replace(term, ellipsis, fresh[len(fresh)-wide[k]:], 1)
+	}
+	if !explicit {
+		out = ellipsis + single(named)
+	}
+	return strings.Join(terms, ",") + "->" + strings.Replace(out, ellipsis, fresh, 1), nil
+}
+
+const ellipsis = "..."
+
+// ellipses returns the number of dimensions of each term's ellipsis in an equation of einsum; 0 if it has none.
+func (b *builder) ellipses(text string, terms []string, n *node) ([]int, error) {
 	var operands []struct{ Name string }
 	if len(n.Inputs) < 2 || decode(n.Inputs[1].Arg, &operands) != nil {
-		return "", fmt.Errorf("the operands of the equation %q are not tensors", text)
+		return nil, fmt.Errorf("the operands of the equation %q are not tensors", text)
 	}
-	terms := strings.Split(left, ",")
 	if len(terms) != len(operands) {
-		return "", fmt.Errorf("the equation %q has %d terms for %d operands", text, len(terms), len(operands))
+		return nil, fmt.Errorf("the equation %q has %s for %s", text, words.Plural(len(terms), "term"),
+			words.Plural(len(operands), "operand"))
 	}
-	named, most := strings.ReplaceAll(left+out, "...", ""), 0
-	wide := make([]int, len(terms)) // dimensions of each ellipsis
+	wide := make([]int, len(terms))
 	for k, term := range terms {
-		letters := strings.Replace(term, "...", "", 1)
+		letters := strings.Replace(term, ellipsis, "", 1)
 		if letters == term {
 			continue
 		}
 		if wide[k] = b.rankOf(operands[k].Name) - len(letters); wide[k] < 0 {
-			return "", fmt.Errorf("the operand %d of the equation %q has too few dimensions", k, text)
+			return nil, fmt.Errorf("operand %d of the equation %q has too few dimensions", k+1, text)
 		}
-		most = max(most, wide[k])
 	}
-	fresh := ""
+	return wide, nil
+}
+
+// single returns the letters that occur once, sorted: the result of an equation without an arrow.
+func single(named string) (out string) {
 	for _, letter := range equationLetters {
-		if len(fresh) < most && !strings.ContainsRune(named, letter) {
-			fresh += string(letter)
+		if strings.Count(named, string(letter)) == 1 {
+			out += string(letter)
 		}
 	}
-	if len(fresh) < most {
-		return "", fmt.Errorf("the equation %q has more dimensions than letters", text)
-	}
-	for k, term := range terms {
-		terms[k] = strings.Replace(term, "...", fresh[most-wide[k]:], 1)
-	}
-	if !explicit {
-		out = "..."
-		for _, letter := range equationLetters {
-			if strings.Count(strings.ReplaceAll(left, "...", ""), string(letter)) == 1 {
-				out += string(letter)
-			}
-		}
-	}
-	return strings.Join(terms, ",") + "->" + strings.Replace(out, "...", fresh, 1), nil
+	return out
 }
 
 // lstmCell names the operator for a single step of an LSTM.

@@ -59,5 +59,5 @@ func TestEllipsesBecomeLetters(t *testing.T) {
 	_, err := b.lettered("...c,abc...->...", both)
 	require.ErrorContains(t, err, "too few dimensions")
 	_, err = b.lettered("...c->...", both)
-	require.ErrorContains(t, err, "1 terms for 2 operands")
+	require.ErrorContains(t, err, "1 term for 2 operands")
 }

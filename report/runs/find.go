@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,7 +43,7 @@ func OpenAll(fsys files.FS, args []string) (runs []*Run, skipped []SkippedRun) {
 		}
 		paths = append(paths, found...)
 	}
-	paths = Unique(paths)
+	paths = distinct(fsys, paths)
 	all, errs := make([]*Run, len(paths)), make([]error, len(paths))
 	parallel.Do(len(paths), 0, func(k int) { all[k], errs[k] = Open(fsys, paths[k]) })
 	for k, err := range errs {
@@ -58,6 +59,21 @@ func OpenAll(fsys files.FS, args []string) (runs []*Run, skipped []SkippedRun) {
 		}
 	}
 	return runs, skipped
+}
+
+// distinct removes paths of folders that earlier paths name in another way, such as ./run for run, or a symbolic link.
+// Otherwise a run that is named twice counts as a repetition.
+func distinct(fsys files.FS, paths []string) []string {
+	var known []fs.FileInfo
+	return slices.DeleteFunc(Unique(paths), func(path string) bool {
+		info, err := fsys.Stat(path)
+		if err != nil {
+			return false // Open reports the error
+		}
+		again := slices.ContainsFunc(known, func(earlier fs.FileInfo) bool { return os.SameFile(earlier, info) })
+		known = append(known, info)
+		return again
+	})
 }
 
 // mostKept is the maximum number of runs for which decoded files are kept in memory. With more runs, only the
