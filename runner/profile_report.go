@@ -25,7 +25,7 @@ func profileCostText(c profile.Cost) string {
 // printProfile writes tables as text.
 func printProfile(w io.Writer, r *profile.Report) error {
 	p := &document.Printer{W: w}
-	p.Line("%s", profileHead(r))
+	p.Line("%s", document.PrintableLines(profileHead(r)))
 	if len(r.Networks) > 0 {
 		p.Line("")
 		p.Table(profileNetworks(r))
@@ -55,7 +55,7 @@ func printProfile(w io.Writer, r *profile.Report) error {
 
 // profileHead describes the measurement.
 func profileHead(r *profile.Report) string {
-	text := r.Name + ": " + r.Device
+	text := document.Printable(r.Name + ": " + r.Device)
 	m := r.Made
 	if m.Date == "" {
 		return text

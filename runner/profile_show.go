@@ -115,5 +115,6 @@ func describeProfile(p *clock.Profile) string {
 	} else if p.Closed() {
 		rates = "no rates, so other networks cannot be charged"
 	}
-	return fmt.Sprintf("%s, %s, %s, %s", p.Name, p.Device, words.Plural(len(p.Measured), "measurement"), rates)
+	return document.Printable(fmt.Sprintf("%s, %s, %s, %s", p.Name, p.Device,
+		words.Plural(len(p.Measured), "measurement"), rates))
 }
