@@ -69,7 +69,8 @@ func (e *engine) second(now int64) error {
 		e.each()
 	}
 	acts := e.spot == nil || e.due() <= now
-	e.begin(now)
+	e.advance(now)
+	e.finish()
 	if e.spot != nil {
 		e.spot.begin(now)
 	}
@@ -86,10 +87,13 @@ func (e *engine) second(now int64) error {
 	return err
 }
 
-// begin advances the clock and ends the jobs whose work is done.
-func (e *engine) begin(now int64) {
+// advance moves the clocks of the jobs and of the spot jobs on the same nodes. It comes before the ends of jobs, which
+// change the devices that both use.
+func (e *engine) advance(now int64) {
 	e.pool.advance(now)
-	e.finish()
+	if e.spot != nil {
+		e.spot.engine.advance(now)
+	}
 }
 
 // act handles arrivals and calls the scheduler.

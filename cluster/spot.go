@@ -40,9 +40,9 @@ func (s *spots) due() int64 {
 	return at
 }
 
-// begin advances the clock of the spot jobs, ends the jobs whose work is done, and evicts the jobs whose notice ends.
+// begin ends the jobs whose work is done, and evicts the jobs whose notice ends.
 func (s *spots) begin(now int64) {
-	s.engine.begin(now)
+	s.engine.finish()
 	for len(s.noticed) > 0 && s.noticed[0].losses.notice <= now {
 		j := s.noticed[0]
 		s.noticed = s.noticed[1:]
