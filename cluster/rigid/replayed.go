@@ -51,7 +51,7 @@ func (r *replayed) add(j *trace.Job) {
 		r.waits += float64(h.Wait)
 	}
 	if lost := min(h.Lost, j.Duration-1); lost > 0 {
-		r.repeated += float64(lost) * float64(j.GPUs)
+		r.repeated += float64(lost) * j.Devices()
 		if r.drops {
 			j.Duration, h.Lost, h.Dropped = j.Duration-lost, h.Lost-lost, lost
 		}

@@ -47,6 +47,15 @@ type Job struct {
 	History  *History  // only with the option History, and only if the trace has any of its values; otherwise nil
 }
 
+// Devices returns the number of GPUs of a job. A part of a GPU counts as a fraction.
+func (job *Job) Devices() float64 {
+	const whole = 1000
+	if job.Share > 0 && job.Share < whole {
+		return float64(job.GPUs) * float64(job.Share) / whole
+	}
+	return float64(job.GPUs)
+}
+
 // NeverStarted reports whether a job never ran on the traced cluster: its user cancelled it before its start, or it was
 // still waiting when the trace was taken.
 func (job *Job) NeverStarted() bool {

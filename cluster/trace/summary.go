@@ -213,16 +213,17 @@ func (t *tally) add(job *Job, line int) {
 	t.checker.Add(job, line)
 }
 
-// gpuSeconds returns the GPU time of a job. It counts the last start of a runaway job separately.
+// gpuSeconds returns the GPU time of a job, in which a part of a GPU counts as this part. It counts the last start of a
+// runaway job separately.
 func (t *tally) gpuSeconds(job *Job) float64 {
 	ran := max(job.Duration, 0)
 	if job.Runaway() {
 		s := &t.sum.Runaway
 		s.Jobs++
-		s.GPUHours += float64(job.GPUs) * float64(ran-job.earlier()) / secondsOfHour
+		s.GPUHours += job.Devices() * float64(ran-job.earlier()) / secondsOfHour
 		ran = job.earlier()
 	}
-	return float64(job.GPUs) * float64(ran)
+	return job.Devices() * float64(ran)
 }
 
 func (s *sizeTally) add(job *Job, gpuSeconds float64) {

@@ -297,7 +297,7 @@ func swfStatusOf(s State) int64 {
 		return 1
 	case Cancelled:
 		return 5
-	case Failed, TimedOut, NodeFailed:
+	case Failed, TimedOut, NodeFailed, OutOfMemory:
 		return 0
 	}
 	return -1

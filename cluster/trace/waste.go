@@ -44,7 +44,7 @@ func (t *tally) addState(job *Job, gpuSeconds float64) {
 	lost := 0.0
 	if job.History != nil {
 		w.Restarts += job.History.Restarts
-		lost = float64(job.GPUs) * float64(job.History.Lost)
+		lost = job.Devices() * float64(job.History.Lost)
 	}
 	if wastes(job.State) {
 		w.Jobs++
@@ -109,7 +109,7 @@ func (t *tally) addFailures(job *Job) {
 	if n > 0 {
 		f.Failures += n
 		f.Jobs++
-		f.GPUHours += float64(job.GPUs) * float64(max(seconds, 0)) / secondsOfHour
+		f.GPUHours += job.Devices() * float64(max(seconds, 0)) / secondsOfHour
 	}
 }
 

@@ -45,6 +45,14 @@ func TestTracesAreWritten(t *testing.T) {
 		written(t, jobs, trace.WriterOptions{Format: "swf", Start: start, Nodes: 4, Processors: 32}))
 }
 
+// Jobs without a result have the status of failed jobs.
+func TestStatesInSWF(t *testing.T) {
+	for _, state := range []trace.State{trace.Failed, trace.TimedOut, trace.NodeFailed, trace.OutOfMemory} {
+		require.Contains(t, written(t, []trace.Job{{ID: "1", State: state}}, trace.WriterOptions{Format: "swf"}),
+			"\n1 0 -1 0 0 -1 -1 0 -1 -1 0 -1 ", state)
+	}
+}
+
 // SWF numbers jobs whose IDs are names. A trace cannot mix names and numbers.
 func TestJobsOfSWFHaveNumbers(t *testing.T) {
 	jobs := []trace.Job{{ID: "b"}, {ID: "7"}}
