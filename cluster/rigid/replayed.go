@@ -16,6 +16,7 @@ type replayed struct {
 	started  int                 // jobs whose waits on the traced cluster are known
 	waits    float64             // seconds, sum over these jobs
 	instant  int                 // jobs without a duration that are simulated
+	parts    int                 // jobs that request parts of several GPUs, and get whole GPUs
 	repeated float64             // GPU seconds of earlier starts
 	drops    bool                // leaves out the work of earlier starts
 }
@@ -42,6 +43,9 @@ func (r *replayed) add(j *trace.Job) {
 	if j.Duration == 0 && j.GPUs > 0 {
 		r.instant++
 	}
+	if j.Share > 0 && j.GPUs > 1 {
+		r.parts++
+	}
 	h := j.History
 	if h == nil {
 		return
@@ -62,6 +66,7 @@ func (r *replayed) add(j *trace.Job) {
 func (r *replayed) join(o *replayed) {
 	r.omitted.Join(o.omitted)
 	r.instant += o.instant
+	r.parts += o.parts
 	r.started, r.waits, r.repeated = r.started+o.started, r.waits+o.waits, r.repeated+o.repeated
 	r.drops = o.drops
 	for state, n := range o.states {
@@ -79,6 +84,7 @@ func (r *replayed) sentences() (list []string) {
 	out := r.omitted.Sentence()
 	add(out != "", "%s", out)
 	add(r.instant > 0, "Jobs without a duration: %d. They end when they start, and count in all means.", r.instant)
+	add(r.parts > 0, "Jobs that request parts of several GPUs: %d. They get whole GPUs.", r.parts)
 	ends := r.endings()
 	add(ends != "", "All jobs run for their durations in the trace, even jobs that did not complete there: %s.", ends)
 	are := "are replayed; a simulation with failures leaves them out, and so does cluster.earlier_starts = \"drop\""

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"fmt"
 	"strings"
 
 	"graft/internal/words"
@@ -60,4 +61,19 @@ func (o *Omitted) Sentence() string {
 		return ""
 	}
 	return "Left out of the trace: " + strings.Join(list, ", ") + "."
+}
+
+// PartsOf counts the jobs that request a part of each of at least a number of GPUs.
+func PartsOf(jobs []Job, gpus int) (n int) {
+	for k := range jobs {
+		if jobs[k].Share > 0 && jobs[k].GPUs >= gpus {
+			n++
+		}
+	}
+	return n
+}
+
+// PartsSentence states that jobs with parts of GPUs count as jobs of whole GPUs.
+func PartsSentence(jobs int) string {
+	return fmt.Sprintf("Jobs that request a part of a GPU: %d. They count as jobs of whole GPUs.", jobs)
 }

@@ -66,6 +66,7 @@ type File struct {
 	contents      string           // digest of all files
 	omitted       trace.Omitted    // jobs of cluster traces that are left out
 	clipped       int              // jobs of cluster traces that request fewer devices than in the trace
+	parts         int              // jobs of cluster traces that request a part of a device in the trace
 }
 
 // Schedule lists the schedulers to compare and the arrival rates to simulate.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"graft/cluster/study"
+	"graft/cluster/trace"
 	"graft/internal/words"
 )
 
@@ -105,6 +106,9 @@ func (s *simulations) remarks() (texts []string) {
 	if s.clipped > 0 {
 		texts = append(texts, fmt.Sprintf("Jobs that request more GPUs than their application or the cluster allows: "+
 			"%d. They get fewer GPUs for the same GPU time.", s.clipped))
+	}
+	if s.parts > 0 {
+		texts = append(texts, trace.PartsSentence(s.parts))
 	}
 	for k := range s.studies {
 		texts = append(texts, s.loadOf(k)...)

@@ -28,7 +28,7 @@ func (f *File) read(fsys files.FS, r *decode.Reading) {
 		r.Blame(dataKey, r.Elsewhere(dataKey, err).Error())
 		return
 	}
-	f.studies, f.paths, f.omitted, f.clipped = nil, nil, trace.Omitted{}, 0
+	f.studies, f.paths, f.omitted, f.clipped, f.parts = nil, nil, trace.Omitted{}, 0, 0
 	for k, name := range f.Workload.Traces {
 		path, err := findWorkload(fsys, f.Adaptive.Data, name)
 		var s adaptive.Study
@@ -84,6 +84,7 @@ func (f *File) readWorkload(fsys files.FS, path string, apps map[string]*adaptiv
 	}
 	specs, err := adaptive.FromTrace(jobs, apps, *o, rand.New(rand.NewPCG(study.TraceSeed, 0)))
 	f.omitted.Join(left)
+	f.parts += trace.PartsOf(jobs, 1)
 	for k := range specs {
 		if specs[k].Devices < jobs[k].GPUs {
 			f.clipped++

@@ -23,13 +23,14 @@ type Inputs struct {
 	analytic  bool
 	clustered bool          // jobs come from a cluster trace
 	clipped   int           // jobs of cluster traces that requested more GPUs than a job may have workers
+	parts     int           // jobs of cluster traces that requested a part of a GPU
 	omitted   trace.Omitted // jobs of cluster traces that are left out
 }
 
 // Read reads the files that the elastic section names, and the first trace if there is one. It returns false if a file
 // is invalid. The settings of the first trace also apply to the other traces.
 func (w *Inputs) Read(fsys files.FS, r *decode.Reading, o *Options, path string) bool {
-	w.clipped, w.omitted = 0, trace.Omitted{}
+	w.clipped, w.parts, w.omitted = 0, 0, trace.Omitted{}
 	if !w.readTypes(fsys, r, o) {
 		return false
 	}

@@ -9,6 +9,7 @@ import (
 	"graft/cluster"
 	"graft/cluster/elastic"
 	"graft/cluster/study"
+	"graft/cluster/trace"
 	"graft/internal/stat"
 	"graft/internal/words"
 	"graft/results"
@@ -113,6 +114,9 @@ func (f *File) slotRemarks() []string {
 	var list []string
 	if text := f.inputs.omitted.Sentence(); text != "" {
 		list = append(list, text)
+	}
+	if f.inputs.parts > 0 {
+		list = append(list, trace.PartsSentence(f.inputs.parts))
 	}
 	if n := f.inputs.clipped; n > 0 {
 		list = append(list, fmt.Sprintf("%s requested more than %d GPUs (elastic.max_workers); each counts as a job "+
