@@ -91,7 +91,7 @@ func ReadForecast(fsys files.FS, path string, begin int64) (*Forecast, error) {
 const anEstimate = 1000 // seconds
 
 // ReadEstimates reads expected durations in seconds, in the order of the jobs, from the columns job_id and priority.
-// It returns an error if a job has no estimate.
+// It returns an error if a job has no estimate, or two different ones.
 func ReadEstimates(fsys files.FS, path string, jobs []trace.Job) ([]float64, error) {
 	known := make(map[string]float64, len(jobs))
 	err := ReadRows(fsys, path, func(r *Row) error {
@@ -99,7 +99,12 @@ func ReadEstimates(fsys files.FS, path string, jobs []trace.Job) ([]float64, err
 		if x < 0 {
 			x = anEstimate
 		}
-		known[r.Text("job_id")] = x
+		id := r.Text("job_id")
+		if before, twice := known[id]; twice && before != x && r.fault == nil {
+			return fmt.Errorf("read %s:%d: job %s has the estimates %g and %g; remove one of its lines", path, r.line,
+				id, before, x)
+		}
+		known[id] = x
 		return nil
 	})
 	if err != nil {

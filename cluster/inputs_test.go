@@ -49,6 +49,9 @@ func TestWrongInputs(t *testing.T) {
 		"job_id,priority\n1,5,6\n":        "wrong number of fields",
 		"job_id,priority\n\"1,5\n":        "extraneous or missing",
 		"job_id,priority\n1,5\n2,1e999\n": ":3: column",
+
+		"job_id,priority,priority\n1,5,6\n2,5,6\n": `the column "priority" twice`,
+		"job_id,priority\n1,5\n2,6\n1,7\n":         ":4: job 1 has the estimates 5 and 7; remove one of its lines",
 	} {
 		path := filepath.Join(t.TempDir(), "e.csv")
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))

@@ -33,6 +33,9 @@ func ReadRows(fsys files.FS, path string, each func(r *Row) error) error {
 	header[0] = strings.TrimPrefix(header[0], "\ufeff") // spreadsheets write it
 	r := &Row{path: path, at: map[string]int{}}
 	for k, name := range header {
+		if _, twice := r.at[name]; twice && name != "" {
+			return fmt.Errorf("read %s: the header has the column %q twice; remove one of the columns", path, name)
+		}
 		r.at[name] = k
 	}
 	for {
