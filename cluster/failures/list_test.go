@@ -125,6 +125,24 @@ func requirePlace(t *testing.T, err error) {
 	require.GreaterOrEqual(t, at.Line, 0)
 }
 
+// Fault traces may begin with a byte order mark, as tables of outages may.
+func TestFaultTracesWithAMark(t *testing.T) {
+	text := listOf(event("a", "1", "start"), event("a", "2", "end"))
+	plain, err := failures.ParseRecord([]byte(text), "a.json", failures.ReadOptions{})
+	require.NoError(t, err)
+	marked, err := failures.ParseRecord([]byte("\ufeff"+text), "a.json", failures.ReadOptions{})
+	require.NoError(t, err)
+	require.Equal(t, plain, marked)
+}
+
+// The description of listed outages counts the outages that cannot affect the jobs, as with times in another unit.
+func TestListedOutagesOutsideOfThePeriod(t *testing.T) {
+	s := failures.Source{Listed: []failures.Listed{{From: 10, To: 20}, {From: 10}, {From: 100, To: 200},
+		{From: 900, To: 950}}, Begin: 50, Last: 800}
+	require.Equal(t, "4 listed outages (1 ended before the simulated period, 1 after the last submission of the trace)",
+		s.String())
+}
+
 // FuzzParse checks that any text is refused with a place, or gives a trace that reads back.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(listOf(event("a", "1", "start"), event("b", "1.5", "start"), event("a", "2", "end"))))

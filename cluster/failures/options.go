@@ -252,12 +252,46 @@ func (s *Source) String() string {
 	if s.dated && !s.fitted {
 		parts = append(parts, s.aboutEvents())
 	}
-	if n := len(s.Listed) + len(s.rows); !s.dated && s.Trace == nil {
-		parts = append(parts, words.Plural(n, "listed outage"))
-	} else if len(s.Listed) > 0 {
-		parts = append(parts, words.Plural(len(s.Listed), "listed outage"))
+	if list := s.listed(); len(list) > 0 || !s.dated && s.Trace == nil {
+		parts = append(parts, s.aboutListed(list))
 	}
 	return strings.Join(parts, ", and ")
+}
+
+// listed returns the outages of the options and of a table of outages.
+func (s *Source) listed() (list []entry) {
+	if !s.dated && s.Trace == nil {
+		list = slices.Clone(s.rows)
+	}
+	for _, l := range s.Listed {
+		list = append(list, entry{Listed: l})
+	}
+	return list
+}
+
+// aboutListed counts listed outages, and the outages outside of the simulated period.
+func (s *Source) aboutListed(list []entry) string {
+	early, late := 0, 0
+	for _, e := range list {
+		switch {
+		case s.Begin > 0 && e.end(Never) <= s.Begin:
+			early++
+		case s.Last > 0 && e.From > s.Last:
+			late++
+		}
+	}
+	var outside []string
+	if early > 0 {
+		outside = append(outside, fmt.Sprintf("%d ended before the simulated period", early))
+	}
+	if late > 0 {
+		outside = append(outside, fmt.Sprintf("%d after the last submission of the trace", late))
+	}
+	text := words.Plural(len(list), "listed outage")
+	if len(outside) > 0 {
+		text += " (" + strings.Join(outside, ", ") + ")"
+	}
+	return text
 }
 
 // aboutEvents describes the Slurm events, and the events that do not count.

@@ -85,7 +85,7 @@ func Parse(text []byte, path string, o ReadOptions) (*Trace, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	r := &reader{text: text, path: path, nodes: map[string]int{}, open: map[key][]int{}}
+	r := &reader{text: withoutMark(text), path: path, nodes: map[string]int{}, open: map[key][]int{}}
 	if err := r.events(); err != nil {
 		return nil, err
 	}
