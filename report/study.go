@@ -23,12 +23,31 @@ func PrintStudy(o *study.Outcome, w io.Writer) error {
 	return d.Print(w)
 }
 
+// excludedText describes jobs that cannot be simulated. A scheduler that takes nodes from the cluster, such as lucid
+// for its profiler, can exclude jobs that other schedulers simulate.
+func excludedText(o *study.Outcome, l study.LeftOut) string {
+	var under []string
+	for _, s := range o.Schedulers {
+		if slices.ContainsFunc(o.Cells, func(c study.CellOutcome) bool {
+			return c.Scheduler == s.Name && slices.Contains(c.Left, l)
+		}) {
+			under = append(under, s.Name)
+		}
+	}
+	text := fmt.Sprintf(": %s: %s, such as job %s", words.Plural(l.Jobs, "job"), l.Why, l.Example)
+	if len(under) == 0 || len(under) == len(o.Schedulers) {
+		return "excluded" + text
+	}
+	return "excluded under " + strings.Join(under, ", ") + text +
+		"; the means of the other schedulers include such jobs"
+}
+
 // writeStudy adds an outcome to a document; with all, also each workload and each group of jobs.
 func writeStudy(o *study.Outcome, d *document.Document, all bool) {
 	d.Say(o.Title)
 	d.Say(o.Remarks...)
 	for _, l := range o.Left {
-		d.Say(fmt.Sprintf("excluded: %s: %s, such as job %s", words.Plural(l.Jobs, "job"), l.Why, l.Example))
+		d.Say(excludedText(o, l))
 	}
 	for _, p := range o.Points {
 		writePoint(o, d, p.Name)
