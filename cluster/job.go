@@ -108,6 +108,14 @@ func (j *Job) Demand() int64 {
 	return int64(j.GPUs) * Whole
 }
 
+// DeviceSeconds returns a time in seconds, multiplied by the devices that the job has or waits for.
+func (j *Job) DeviceSeconds(seconds float64) float64 {
+	if share := j.Share(); share > 0 {
+		return seconds * float64(share) / Whole
+	}
+	return seconds * float64(j.GPUs)
+}
+
 // Beside encodes the job's demand for resources other than whole devices, and for types of nodes, as a string. Equal
 // demands give equal strings. A job that requests only whole devices of any type gives the empty string.
 func (j *Job) Beside() (text string) {

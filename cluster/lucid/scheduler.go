@@ -104,7 +104,7 @@ func turns(f *cluster.Forecast, begin int64) (list []int64) {
 func notBefore(at int64) int64 { return (at + decideEvery - 1) / decideEvery * decideEvery }
 
 func (s *scheduler) Arrived(j *cluster.Job) {
-	j.Priority = j.Estimate * float64(j.GPUs)
+	j.Priority = j.DeviceSeconds(j.Estimate)
 	Of(j).Shared = false // it shared its devices if it arrives again after a failure
 	m := s.membersOf(s.classOf(j), j.Demand())
 	m.waiting.Put(j, treap.Key{events.Float(j.Priority), s.came, 0})

@@ -174,3 +174,19 @@ func TestJobsThatNeverEndAreAnError(t *testing.T) {
 	_, err = study.Run(t.Context(), fair, cluster.Options{})
 	require.ErrorContains(t, err, "failures hit job 1 10000 times, and its work left is")
 }
+
+// A job on a tenth of a GPU needs a tenth of the GPU time: qssf starts it before a shorter job on the whole GPU, and
+// under tiresias it stays in the first queue for ten times as long.
+func TestPartsOfGPUsTakePartsOfTime(t *testing.T) {
+	jobs := []trace.Job{{ID: "0", GPUs: 1, Duration: 10}, {ID: "1", Submit: 1, GPUs: 1, Duration: 500},
+		{ID: "2", Submit: 1, GPUs: 1, Share: 100, Duration: 1000}}
+	o := accounted(t, "qssf", cluster.Study{VCs: oneCluster(1), PerNode: 1, Jobs: jobs,
+		Estimates: []float64{10, 500, 1000}})
+	require.Less(t, o.Jobs[2].Start, o.Jobs[1].Start)
+
+	jobs = []trace.Job{{ID: "0", GPUs: 1, Share: 100, Duration: 100_000},
+		{ID: "1", Submit: 50_000, GPUs: 1, Duration: 600}}
+	o = accounted(t, "tiresias", cluster.Study{VCs: oneCluster(1), PerNode: 1, Jobs: jobs})
+	require.Zero(t, o.Jobs[0].Preemptions)
+	require.Equal(t, int64(100_000), o.Jobs[0].End)
+}

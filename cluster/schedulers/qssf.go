@@ -28,7 +28,7 @@ func priority(j *cluster.Job) float64 { return j.Priority }
 func devices(j *cluster.Job) float64 { return float64(j.GPUs) }
 
 func (s *qssf) Arrived(j *cluster.Job) {
-	j.Priority = j.Estimate * float64(j.GPUs)
+	j.Priority = j.DeviceSeconds(j.Estimate)
 	s.fresh = append(s.fresh, j)
 }
 

@@ -33,7 +33,7 @@ type tiresias struct {
 
 // attained is the attained service of a job.
 type attained struct {
-	before int64         // device-seconds before the last start
+	before int64         // thousandths of device-seconds before the last start
 	since  int64         // second of the last start
 	leaves events.Handle // in the heap of jobs that leave the first queue; zero if not in it
 	queue  int8          // current queue
@@ -59,7 +59,7 @@ func (s *tiresias) Ended(j *cluster.Job) {
 	s.forget(j)
 	s.queueOf(j).Take(j)
 	had := &s.had[j.Number] // for a job that arrives again after a failure
-	had.before += (j.End - had.since) * int64(j.GPUs)
+	had.before += (j.End - had.since) * j.Demand()
 }
 
 func (s *tiresias) queueOf(j *cluster.Job) *treap.Tree { return s.queues[s.had[j.Number].queue] }
@@ -113,7 +113,7 @@ func (s *tiresias) round(p *cluster.Pool) {
 	s.changed = s.typed && len(s.stop) > 0
 	for _, j := range s.stop {
 		had := &s.had[j.Number]
-		had.before += (p.Now() - had.since) * int64(j.GPUs)
+		had.before += (p.Now() - had.since) * j.Demand()
 		s.forget(j)
 		s.queueOf(j).Take(j)
 		p.Preempt(j)
@@ -153,7 +153,7 @@ func (s *tiresias) follow(j *cluster.Job, now int64) {
 	had := &s.had[j.Number]
 	had.since = now
 	if had.queue == 0 {
-		at := now + (firstQueue-had.before)/int64(j.GPUs) + 1
+		at := now + (firstQueue*cluster.Whole-had.before)/j.Demand() + 1
 		had.leaves = s.leaves.Push(events.Key{at, int64(j.Number)}, j)
 	}
 }
