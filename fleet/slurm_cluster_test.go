@@ -235,3 +235,25 @@ func TestSlurmTimeIsOver(t *testing.T) {
 	t.Logf("measured: %d jobs of a minute at most did %d tasks of 15 s, %d of them started twice", len(f.Handle().Jobs),
 		tasks, fleettest.Count(t, b, "starts")-tasks)
 }
+
+// Variables with a user's defaults for Slurm's programs, such as in a shell profile, do not hide workers: no worker
+// starts twice, and Cancel ends all.
+func TestSlurmIgnoresDefaultsThatHideWorkers(t *testing.T) {
+	needSlurm(t)
+	for name, value := range map[string]string{"SQUEUE_PARTITION": "nowhere", "SQUEUE_ACCOUNT": "nobody",
+		"SQUEUE_QOS": "none", "SCANCEL_PARTITION": "nowhere", "SCANCEL_STATE": "SUSPENDED", "SQUEUE_FORMAT": "%i",
+		"SBATCH_CLUSTERS": "elsewhere", "SBATCH_WAIT": "1"} {
+		t.Setenv(name, value)
+	}
+	h := slurmHarness()
+	b := h.NewBatch(t, fleettest.Gated, 2, 4, 50*time.Millisecond)
+	f := h.Start(t, b)
+	h.Await(t, "both work", func() bool { return fleettest.Count(t, b, "starts") == 4 })
+	require.Equal(t, 2, fleettest.Live(t, f))
+	require.NoError(t, f.Cancel(t.Context()))
+	workers, err := f.Workers(t.Context())
+	require.NoError(t, err)
+	for _, w := range workers {
+		require.Equal(t, fleet.Stopped, w.State, w.Detail)
+	}
+}

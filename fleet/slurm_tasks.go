@@ -135,10 +135,13 @@ func runner(patience time.Duration) func(ctx context.Context, input, name string
 	}
 }
 
-// slurmEnvironment removes the variables that Slurm sets in a job: a batch started inside a job is not part of that
-// job.
+// slurmEnvironment removes the variables that Slurm sets in a job, because a batch started inside a job is not part of
+// that job. It also removes a user's defaults for squeue and scancel, which would hide workers, and the defaults of
+// sbatch for another cluster and for waiting. Other defaults of sbatch, such as SBATCH_ACCOUNT, apply.
 func slurmEnvironment(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
-		return strings.HasPrefix(v, "SLURM_") && !strings.HasPrefix(v, "SLURM_CONF=")
+		name, _, _ := strings.Cut(v, "=")
+		return strings.HasPrefix(name, "SLURM_") && name != "SLURM_CONF" || strings.HasPrefix(name, "SQUEUE_") ||
+			strings.HasPrefix(name, "SCANCEL_") || name == "SBATCH_CLUSTERS" || name == "SBATCH_WAIT"
 	})
 }
