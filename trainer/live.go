@@ -32,9 +32,11 @@ type Request struct {
 	Change  Change // direction of the change: up or down
 	Devices int    // number of devices after the change; zero means that the number does not change
 
-	at   time.Duration // time on the clock when taken; negative before
-	err  error
-	done chan struct{}
+	wanted Change        // requested direction; empty means that the number of devices determines it
+	made   Change        // direction when the change was made
+	at     time.Duration // time on the clock when taken; negative before
+	err    error
+	done   chan struct{}
 }
 
 // Done returns a channel that is closed when the job has made and saved the change, or has refused it.
@@ -43,6 +45,10 @@ func (r *Request) Done() <-chan struct{} { return r.done }
 // Outcome returns the time at which the job made the change, or the reason for refusing it. Call it after Done is
 // closed.
 func (r *Request) Outcome() (time.Duration, error) { return r.at, r.err }
+
+// Made returns the direction of the change that the job made. It differs from Change if the request gave only a number
+// of devices and the timeline changed the devices after Post. Call it after Done is closed.
+func (r *Request) Made() Change { return r.made }
 
 func (r *Request) finish(err error) {
 	r.err = err
@@ -86,12 +92,12 @@ func (l *Live) Post(c Change, devices int) (*Request, error) {
 	if len(l.queue) >= mostPending {
 		return nil, ErrBusy
 	}
-	c, err := l.resolve(c, devices)
+	resolved, err := l.resolve(c, devices)
 	if err != nil {
 		return nil, err
 	}
 	l.posted++
-	r := &Request{ID: l.posted, Change: c, Devices: devices, at: -1, done: make(chan struct{})}
+	r := &Request{ID: l.posted, Change: resolved, Devices: devices, wanted: c, at: -1, done: make(chan struct{})}
 	l.queue = append(l.queue, r)
 	l.publish()
 	return r, nil
@@ -104,15 +110,19 @@ func (l *Live) resolve(c Change, devices int) (Change, error) {
 			"\"down\" "+
 			"and at least one device", string(c), devices)
 	}
-	have := l.expected()
-	switch {
-	case devices > 0 && l.present > 0:
+	if devices > 0 && l.present > 0 {
 		return c, fmt.Errorf("%w: with parallel.elastic = true, the processes that join and leave determine the "+
-			"devices",
-			ErrConflict)
+			"devices", ErrConflict)
+	}
+	return direction(c, devices, l.expected())
+}
+
+// direction derives the direction of an empty change of the given number of devices, and refuses a contradictory one.
+func direction(c Change, devices, have int) (Change, error) {
+	switch {
 	case devices == 0:
 		return c, nil
-	case c == Same && devices == have:
+	case c != Up && devices == have:
 		return c, fmt.Errorf("%w: the job already has %s", ErrConflict, words.Plural(have, "device"))
 	case c == Same && devices > have:
 		return Up, nil
@@ -147,8 +157,9 @@ func (l *Live) publish() {
 	l.waiting.Store(&list)
 }
 
-// Allocation returns the timeline's next event if it is due, otherwise the first waiting request. Without an event or a
-// request, it changes the number of devices by one towards the number that Present set.
+// Allocation returns the timeline's next event if it is due, otherwise the first waiting request. It refuses requests
+// that contradict the events since they were posted. Without an event or a request, it changes the number of devices by
+// one towards the number that Present set.
 func (l *Live) Allocation() Allocation {
 	now := l.clock.Now()
 	l.mu.Lock()
@@ -157,24 +168,52 @@ func (l *Live) Allocation() Allocation {
 	if a.Change != Same {
 		return a
 	}
-	if now == l.empty || now > l.timeline.Budget || !l.due() {
+	if now == l.empty || now > l.timeline.Budget {
 		l.empty = now
 		return a
 	}
-	e, r := l.nearer(now), (*Request)(nil)
+	l.refuseContradictory()
+	if !l.due() {
+		l.empty = now
+		return a
+	}
 	if len(l.queue) > 0 {
-		r = l.queue[0]
-		r.at = now
-		e = Event{At: now, Change: r.Change, Devices: r.Devices}
+		return l.accept(l.queue[0], now)
 	}
-	l.standing.Live = append(l.standing.Live, LiveChange(e))
-	a = l.take(e)
-	if r != nil {
-		a.Settled = func() { l.settle(r) }
-	} else {
-		l.posted++ // requests count all changes outside the timeline
+	l.posted++ // requests count all changes outside the timeline
+	return l.change(l.nearer(now), l.posted)
+}
+
+// refuseContradictory refuses the first waiting requests, as long as they contradict the present number of devices.
+func (l *Live) refuseContradictory() {
+	for len(l.queue) > 0 && l.queue[0].at < 0 {
+		r := l.queue[0]
+		var err error
+		if r.made, err = direction(r.wanted, r.Devices, l.standing.Devices); err == nil {
+			return
+		}
+		l.queue = slices.Delete(l.queue, 0, 1)
+		l.publish()
+		r.finish(err)
 	}
+}
+
+// accept makes the change of a request.
+func (l *Live) accept(r *Request, now time.Duration) Allocation {
+	r.at = now
+	a := l.change(Event{At: now, Change: r.made, Devices: r.Devices}, r.ID)
+	a.Settled = func() { l.settle(r) }
 	return a
+}
+
+// change makes a change outside the timeline.
+func (l *Live) change(e Event, id int) Allocation {
+	c := LiveChange{At: e.At, Change: e.Change, Devices: e.Devices}
+	if id != len(l.standing.Live)+1 {
+		c.ID = id
+	}
+	l.standing.Live = append(l.standing.Live, c)
+	return l.take(e)
 }
 
 // due reports whether a request is waiting, or the number of devices differs from the present devices.
@@ -222,6 +261,9 @@ func (l *Live) Resume(s SchedulerState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.standing, l.posted, l.empty = s, len(s.Live), l.clock.Now()
+	if n := len(s.Live); n > 0 {
+		l.posted = s.Live[n-1].Number(n - 1)
+	}
 }
 
 // End refuses all waiting requests and all later requests.

@@ -52,7 +52,7 @@ func steered(t testing.TB, o trainer.Options, book trainer.Recorder, list []aske
 func merged(t trainer.Timeline, taken []trainer.LiveChange) trainer.Timeline {
 	t.Events = slices.Clone(t.Events)
 	for _, e := range taken {
-		t.Events = append(t.Events, trainer.Event(e))
+		t.Events = append(t.Events, trainer.Event{At: e.At, Change: e.Change, Devices: e.Devices})
 	}
 	slices.SortStableFunc(t.Events, func(a, b trainer.Event) int { return cmp.Compare(a.At, b.At) })
 	return t
@@ -101,7 +101,7 @@ func TestLiveChangesAreAsPlannedOnes(t *testing.T) {
 		"without devices":  {quick(), []asked{{100 * ms, up, 0}, {300 * ms, down, 0}}},
 		"many at once": {quick(), []asked{{100 * ms, up, 2}, {100 * ms, up, 3}, {100 * ms, down, 1},
 			{100 * ms, up, 4}}},
-		"beside a timeline":   {with, []asked{{100 * ms, up, 2}, {240 * ms, down, 1}, {300 * ms, up, 4}}},
+		"beside a timeline":   {with, []asked{{100 * ms, up, 3}, {240 * ms, down, 1}, {300 * ms, up, 4}}},
 		"at the same moments": {with, []asked{{150 * ms, up, 3}, {350 * ms, up, 3}}},
 	}
 	for name, c := range cases {
@@ -264,6 +264,43 @@ func TestLiveChangesAreSavedFirst(t *testing.T) {
 	}
 }
 
+// An event of the timeline comes before requests of the same moment. A request then gets the direction that fits the
+// devices, or is refused, and later requests keep their numbers.
+func TestLiveChangesFollowTheTimeline(t *testing.T) {
+	up, down := trainer.Up, trainer.Down
+	clock := steady(t)
+	line := trainer.Timeline{Budget: time.Minute, Devices: 2, Events: []trainer.Event{{At: 10 * time.Second,
+		Change: up, Devices: 8}}}
+	l := trainer.NewLive(line, clock)
+	post := func(c trainer.Change, devices int) *trainer.Request {
+		r, err := l.Post(c, devices)
+		require.NoError(t, err)
+		return r
+	}
+	refused, turned, last := post(up, 6), post(trainer.Same, 7), post(down, 1)
+	require.Equal(t, up, turned.Change, "more than 6")
+	clock.Time = 10 * time.Second
+	require.Equal(t, trainer.Allocation{Change: up, Devices: 8}, l.Allocation(), "the event")
+	for k, r := range []*trainer.Request{turned, last} {
+		a := l.Allocation()
+		require.Equal(t, down, a.Change)
+		require.Equal(t, r.Devices, a.Devices)
+		a.Settled()
+		<-r.Done()
+		require.Equal(t, down, r.Made())
+		require.Equal(t, r.ID, l.Standing().Live[k].Number(k))
+	}
+	<-refused.Done()
+	_, err := refused.Outcome()
+	require.ErrorIs(t, err, trainer.ErrConflict)
+	require.Empty(t, l.Pending())
+	resumed := trainer.NewLive(line, clock)
+	resumed.Resume(l.Standing())
+	next, err := resumed.Post(up, 0)
+	require.NoError(t, err)
+	require.Equal(t, 4, next.ID)
+}
+
 // A change that cannot be taken is refused with the reason, and nothing changes.
 func TestLiveRefuses(t *testing.T) {
 	o := quick()
@@ -279,6 +316,7 @@ func TestLiveRefuses(t *testing.T) {
 	refused(fresh(), trainer.Up, -1, `expected direction "up" or "down" and at least one device`)
 	refused(fresh(), trainer.Same, 0, `expected direction "up" or "down" and at least one device`)
 	refused(fresh(), trainer.Same, 1, "the job already has 1 device")
+	refused(fresh(), trainer.Down, 1, "the job already has 1 device") // the timeline refuses it too
 	l := fresh()
 	_, err := l.Post(trainer.Up, 4)
 	require.NoError(t, err)

@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -123,7 +124,12 @@ type LiveChange struct {
 	Change Change        `json:"change"` // direction of the change: up or down
 	// number of devices after the change; zero means that the number does not change
 	Devices int `json:"devices"`
+	// number of the request, if it differs from the position in the list of changes, because requests were refused
+	ID int `json:"id,omitempty"`
 }
+
+// Number returns the number of the request, given the index of the change in the list of changes.
+func (c LiveChange) Number(index int) int { return cmp.Or(c.ID, index+1) }
 
 // SchedulerState is the state from which a scheduler resumes.
 type SchedulerState struct {

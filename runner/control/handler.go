@@ -137,7 +137,7 @@ func (h *handler) allocation(w http.ResponseWriter, r *http.Request) *listen.Ref
 			return refusalOf(err)
 		}
 		seconds := at.Seconds()
-		report.Pending, report.At = false, &seconds
+		report.Change, report.Pending, report.At = string(request.Made()), false, &seconds
 		writeAnswer(w, http.StatusOK, report)
 	case <-ctx.Done(): // the change stays pending, also if the client has disconnected
 		writeAnswer(w, http.StatusAccepted, report)

@@ -131,7 +131,7 @@ func newStatus(m *Snapshot, pending []*trainer.Request, version, folder string) 
 	}
 	for k, e := range m.Live {
 		at := e.At.Seconds()
-		s.Taken = append(s.Taken, ChangeStatus{ID: k + 1, Change: string(e.Change), Devices: e.Devices, At: &at})
+		s.Taken = append(s.Taken, ChangeStatus{ID: e.Number(k), Change: string(e.Change), Devices: e.Devices, At: &at})
 	}
 	for _, e := range m.Adaptations {
 		s.Decisions = append(s.Decisions, AdaptationStatus{Event: e.Event, At: e.Time.Seconds(), Epoch: e.Epoch,
