@@ -1286,8 +1286,9 @@ var descriptions = map[string]string{
 	"graft/trainer.Timeline.Events":  "Planned changes of the number of devices, sorted by time. Empty means none.",
 	"graft/trainer.Timeline.Start":   "Part of the budget that is already used when the job begins. Zero means none.",
 	"graft/trainer.Timeline.Stop": "Time at which training ends before the budget: the last step ends by this time, " +
-		"and an evaluation follows. The learning rate schedule and decisions still follow the budget, so the job is " +
-		"the first part of the job without this key. Zero means the end of the budget.",
+		"and an evaluation follows. No event and no decision follows it. The learning rate schedule and decisions " +
+		"still follow the budget, so the job is the first part of the job without this key. Zero means the end of " +
+		"the budget.",
 	"graft/trainer.Timeline.StopLoss": "Validation loss, in nats, at which the job ends: after the first epoch with " +
 		"at most this loss. Zero means that no loss ends the job.",
 	"graft/trainer/program.Options.Command": "Command that starts a PyTorch program, such as [\"python3\", " +

@@ -65,7 +65,9 @@ func (j *Job) forecast(p *clock.Profile, first *model.Network) trainer.Forecast 
 func (j *Job) lateText(l lateEvent, remedy string) string {
 	t := j.Options().Timeline
 	until := fmt.Sprintf("the end of the %v budget", t.Budget)
-	if l.at+1 < len(t.Events) {
+	if t.Stop > 0 && (l.at+1 == len(t.Events) || t.Stopped(t.Events[l.at+1].At)) {
+		until, remedy = fmt.Sprintf("time.stop = %v", t.Stop), "or stop later"
+	} else if l.at+1 < len(t.Events) {
 		until = fmt.Sprintf("the next change at %v", t.Events[l.at+1].At)
 	}
 	return fmt.Sprintf("%s after the up event at %v fit before %s; move the event earlier, %s",
@@ -92,6 +94,9 @@ func (j *Job) missedEvents() (warnings []string) {
 			continue
 		}
 		why := fmt.Sprintf("too little of the %v budget is left then for a training step", j.Time.Budget)
+		if j.Time.Stop > 0 {
+			why = fmt.Sprintf("no training step fits between it and time.stop = %v", j.Time.Stop)
+		}
 		if n := j.Train.Epochs; n > 0 && e.Epochs()+j.InitialWeights().Epochs >= n {
 			why = fmt.Sprintf("the job ends after %s (train.epochs)", words.Plural(n, "epoch"))
 		}

@@ -48,3 +48,36 @@ func TestOutcomesAreOfTheirNetworks(t *testing.T) {
 	}
 	require.Positive(t, late, "no job lost its devices after its last evaluation")
 }
+
+// Events and decisions that come due during the last evaluation of a stopped job do not change its network, and the
+// forecast agrees.
+func TestStoppedJobsChangeNoMore(t *testing.T) {
+	require.NoError(t, torch.SetThreads(1))
+	o := plan()
+	o.Timeline.Events = nil
+	whole := &memory{}
+	run(t, o, whole)
+	o.Timeline.Stop = whole.rows[1].Time - time.Millisecond // in the evaluation of the second epoch
+	want := &memory{}
+	run(t, o, want)
+	require.Equal(t, whole.rows[:2], want.rows)
+
+	with := o
+	with.Timeline.Events = []trainer.Event{{At: o.Timeline.Stop, Change: trainer.Up, Devices: 2}}
+	periodic := o
+	periodic.Adapt = trainer.Adapt{When: trainer.WhenPeriodic,
+		Interval: float64(o.Timeline.Stop+1) / float64(o.Timeline.Budget), Rows: 64}
+	for name, o := range map[string]trainer.Options{"an event": with, "a decision": periodic} {
+		got := &memory{}
+		outcome := run(t, o, got, someActions...)
+		require.Zero(t, outcome.Decisions, name)
+		require.Equal(t, want.rows, got.rows, name)
+		f := trainer.Forecast{Timeline: o.Timeline, Profile: steady(t).Profile, Options: o, Training: 540,
+			Validation: 60, First: smallNetwork()}
+		spans, known := f.Spans()
+		require.True(t, known, name)
+		require.Equal(t, 2, spans[0].Epochs, name)
+		require.Zero(t, spans[0].Decisions, name)
+		require.Empty(t, f.Timeline.Missed(spans), "%s: the job stops before it", name)
+	}
+}

@@ -199,6 +199,12 @@ func (r *forecast) evaluation() time.Duration {
 
 // turn does the work that is due, like [Job.turn]; false means the end of the budget.
 func (r *forecast) turn() bool {
+	if r.Timeline.Stopped(r.now) {
+		if r.step == r.perEpoch() {
+			r.evaluate()
+		}
+		return false
+	}
 	events, event := r.Timeline.Events, len(r.spans)-1
 	r.asking = r.asking || r.asked < len(r.moments) && r.moments[r.asked] <= r.now
 	between := r.asking || r.step == r.perEpoch()

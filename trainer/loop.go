@@ -52,8 +52,12 @@ func (j *Job) start() error {
 }
 
 // turn does the work that is due: a change of the allocation, a decision, the end of the epoch, some steps, or the end
-// of the job. With Abandon, a due decision or the end of an epoch comes before a change.
+// of the job. With Abandon, a due decision or the end of an epoch comes before a change. After the stop of the timeline
+// there is no change and no decision.
 func (j *Job) turn(ctx context.Context) error {
+	if j.Timeline.Stopped(j.Clock.Now()) {
+		return j.stop()
+	}
 	j.adaptation.look()
 	between := j.adaptation.Asking || j.Step == j.perEpoch()
 	if !j.Abandon || !between {
@@ -132,6 +136,14 @@ func (j *Job) endEpoch() error {
 		j.Over = true
 	}
 	return errors.Join(j.chooseIfDue(), j.reorder())
+}
+
+// stop handles the stop of the timeline: it evaluates a complete epoch, or the network. Devices and network stay.
+func (j *Job) stop() error {
+	if j.Step > 0 && j.Step == j.perEpoch() {
+		return j.endEpoch()
+	}
+	return j.end()
 }
 
 // end handles the end of the budget: it evaluates a network that changed since the last evaluation.

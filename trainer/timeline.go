@@ -33,9 +33,9 @@ type Timeline struct {
 	Budget time.Duration // Time budget of the job, including the part before time.start. Required.
 	// Part of the budget that is already used when the job begins. Zero means none.
 	Start time.Duration
-	// Time at which training ends before the budget: the last step ends by this time, and an evaluation follows. The
-	// learning rate schedule and decisions still follow the budget, so the job is the first part of the job without
-	// this key. Zero means the end of the budget.
+	// Time at which training ends before the budget: the last step ends by this time, and an evaluation follows. No
+	// event and no decision follows it. The learning rate schedule and decisions still follow the budget, so the job
+	// is the first part of the job without this key. Zero means the end of the budget.
 	Stop time.Duration `json:",omitempty"`
 	// Validation loss, in nats, at which the job ends: after the first epoch with at most this loss. Zero means that
 	// no loss ends the job.
@@ -47,8 +47,11 @@ type Timeline struct {
 // Reached reports whether a validation loss ends the job.
 func (t Timeline) Reached(loss float64) bool { return t.StopLoss > 0 && loss <= t.StopLoss }
 
+// Stopped reports whether training has ended at a time, because of Stop.
+func (t Timeline) Stopped(at time.Duration) bool { return t.Stop > 0 && at >= t.Stop }
+
 // cuts reports whether the job stops before an event.
-func (t Timeline) cuts(e Event) bool { return t.Stop > 0 && e.At >= t.Stop }
+func (t Timeline) cuts(e Event) bool { return t.Stopped(e.At) }
 
 // Missed lists the events that the job of a forecast does not reach. Spans are the spans of the forecast. Events from
 // the stop of the timeline on do not count.
