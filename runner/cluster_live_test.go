@@ -1,19 +1,25 @@
 package main
 
 import (
+	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
 
+	"graft/cluster/live"
 	"graft/cluster/study"
 	"graft/internal/failure"
 	"graft/internal/files"
 	"graft/report/runs"
 	"graft/results"
+	"graft/runner/app"
+	runlive "graft/runner/live"
 	"graft/trainer"
 )
 
@@ -209,4 +215,19 @@ func TestLiveJobsUntilTheirLimits(t *testing.T) {
 		require.InDelta(t, (0.5+1)/2, float64(c.Values["live_work_share"]), 0.01, c.Point)
 		require.InDelta(t, 1, float64(c.Values["live_missed_jobs"]), 0, c.Point)
 	}
+}
+
+// Devices that change after the most work of a live job, in the second in which it ends, do not fail its training.
+func TestLiveJobsWhoseDevicesChangeAtTheirEnd(t *testing.T) {
+	liveCluster(t, "")
+	env := &app.Env{Files: files.OS{}, Now: time.Now, Log: zap.NewNop(), Random: rand.Reader}
+	trainer := runlive.NewTrainer(env, live.Options{Job: "job.toml", Seeds: 1, MostWork: 1}, "run")
+	work := func(changes ...live.Change) live.Work {
+		w, err := trainer.Work(t.Context(), live.Timeline{Budget: 100, First: 8, Changes: changes}, 0)
+		require.NoError(t, err)
+		return w
+	}
+	want := work(live.Change{At: 50, Devices: 4})
+	got := work(live.Change{At: 50, Devices: 4}, live.Change{At: 100.5, Devices: 8, Up: true})
+	require.Equal(t, want, got)
 }

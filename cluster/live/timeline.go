@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -76,6 +77,12 @@ func (t *Timeline) Scale(budget float64) {
 		t.Changes[k].At *= by
 	}
 	t.Budget = budget
+}
+
+// Until removes the changes at or after a time. A simulation counts whole seconds, so a job can change its devices
+// after the end of its work.
+func (t *Timeline) Until(end float64) {
+	t.Changes = slices.DeleteFunc(t.Changes, func(c Change) bool { return c.At >= end })
 }
 
 // Write writes the timeline as a CSV table, which the key time.timeline of a job file can name.

@@ -71,6 +71,7 @@ func (t *trainer) Work(ctx context.Context, line live.Timeline, draw int) (w liv
 	}
 	budget := job.Time.Budget.Seconds()
 	line.Scale(budget)
+	line.Until(t.options.MostWork * budget)
 	p, err := t.pair(ctx, job, line, draw)
 	if err != nil {
 		return w, err
