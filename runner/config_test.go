@@ -56,6 +56,9 @@ func TestConfigCheckTriesAddresses(t *testing.T) {
 		assert.Contains(t, got.stderr, "run.listen: the job cannot start on this machine now: ")
 		assert.Contains(t, got.stderr, says)
 	}
+	got := done(t, "config", "check", path, "--set", "run.listen=0.0.0.0:0")
+	assert.Contains(t, got.stderr, "run.listen: other machines can reach 0.0.0.0:0, so the job starts only with the "+
+		"option --listen-anywhere")
 }
 
 func TestConfigShowSaysWhereValuesComeFrom(t *testing.T) {

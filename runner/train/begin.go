@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"path/filepath"
 	"slices"
 
@@ -116,7 +117,7 @@ func Check(ctx context.Context, env *app.Env, c *config.Job) error {
 }
 
 // CannotListen lists warnings about the addresses on which a job will listen, if this machine cannot listen on them
-// now.
+// now, or if the job starts only with an option of the command line.
 func CannotListen(ctx context.Context, c *config.Job) (warnings []string) {
 	p := c.Train.Parallel
 	for key, address := range map[string]string{"run.listen": c.Run.Listen, "parallel.listen": p.Listen} {
@@ -126,6 +127,10 @@ func CannotListen(ctx context.Context, c *config.Job) (warnings []string) {
 		if err := listen.Try(ctx, address); err != nil {
 			warnings = append(warnings, fmt.Sprintf("%s: the job cannot start on this machine now: %v; choose another "+
 				"address or port", key, err))
+		}
+		if host, _, _ := net.SplitHostPort(address); key == "run.listen" && !listen.IsLoopback(host) {
+			warnings = append(warnings, fmt.Sprintf("%s: other machines can reach %s, so the job starts only with the "+
+				"option --listen-anywhere; use 127.0.0.1, or add this option", key, address))
 		}
 	}
 	slices.Sort(warnings)
