@@ -53,7 +53,8 @@ type Fleet struct {
 
 // Start starts a batch with an engine, and locks the batch's folder until Close. If the folder has the journal of a
 // batch with the same key, Start continues that batch: it keeps live workers and resets the states of the other
-// workers. A different engine can continue a batch only if none of the batch's workers is alive.
+// workers. A different engine can continue a batch only if none of the batch's workers is alive. The same is true for a
+// batch with another key if the folder has moved since.
 func Start(ctx context.Context, t Tools, engine string, b Batch) (*Fleet, error) {
 	e, err := NewEngine(engine, t)
 	if err == nil {
@@ -86,10 +87,10 @@ func (f *Fleet) begin(ctx context.Context) error {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return err
-	case old.Batch.Key != f.journal.Batch.Key:
+	case old.Batch.Key != f.journal.Batch.Key && old.Batch.Folder == folder:
 		return fmt.Errorf("folder %s belongs to batch %s of engine %s; choose another folder", folder, old.Batch.Key,
 			old.Engine)
-	case old.Engine != f.journal.Engine:
+	case old.Engine != f.journal.Engine, old.Batch.Key != f.journal.Batch.Key:
 		if err := f.mayTakeOver(ctx, old); err != nil {
 			return err
 		}
@@ -103,8 +104,8 @@ func (f *Fleet) begin(ctx context.Context) error {
 	return f.submit(ctx, nil)
 }
 
-// mayTakeOver returns an error while workers of another engine are alive. It ignores an engine that does not respond
-// and has no recorded job.
+// mayTakeOver returns an error while workers of another engine, or of the folder's old path, are alive. It ignores an
+// engine that does not respond and has no recorded job.
 func (f *Fleet) mayTakeOver(ctx context.Context, old journal) error {
 	e, err := NewEngine(old.Engine, f.tools)
 	if err != nil {

@@ -148,6 +148,7 @@ func Run(t *testing.T, h Harness) {
 		"one of several racing workers commits":        race,
 		"a cancelled batch is not restarted":           cancelled,
 		"a folder holds one batch only":                occupied,
+		"a moved folder continues without its workers": moved,
 		"a missing program is an error":                absent,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, h) })
@@ -309,6 +310,21 @@ func occupied(t *testing.T, h Harness) {
 	b.Key = newKey("other")
 	_, err := fleet.Start(context.Background(), h.tools(), h.Engine, b)
 	require.ErrorContains(t, err, "choose another folder")
+}
+
+// moved continues in a copy of a batch's folder with another key, as after a move, once no old worker is alive.
+func moved(t *testing.T, h Harness) {
+	old, b := h.NewBatch(t, Gated, 1, 3, 0), h.NewBatch(t, plain, 1, 2, 0)
+	f := h.Start(t, old)
+	h.Await(t, "the worker waits in a task", func() bool { return Count(t, old, "starts") == 3 })
+	journal, err := os.ReadFile(filepath.Join(old.Folder, "fleet.json"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(b.Folder, "fleet.json"), journal, 0o600))
+	_, err = fleet.Start(context.Background(), h.tools(), h.Engine, b)
+	require.ErrorContains(t, err, "still running in "+old.Folder)
+	require.NoError(t, f.Cancel(context.Background()))
+	require.NoError(t, h.Supervise(t, h.Start(t, b), 2))
+	require.Equal(t, 2, Count(t, b, "results"))
 }
 
 func absent(t *testing.T, h Harness) {
