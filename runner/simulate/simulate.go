@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -215,10 +216,21 @@ func (s *workspace) batch() (fleet.Batch, error) {
 	if err != nil {
 		return fleet.Batch{}, err
 	}
-	b := fleet.Batch{Key: "graft-" + s.Digest()[:16], Folder: folder, Dir: here, Argv: []string{self, "work", folder},
+	b := fleet.Batch{Key: s.key(folder), Folder: folder, Dir: here, Argv: []string{self, "work", folder},
 		Workers: workers.Number(s.Fleet, s.Run.Device), Resources: s.Fleet.Resources()}
 	if s.Fleet.Threads > 0 {
 		b.Argv = append(b.Argv, "--threads", strconv.Itoa(s.Fleet.Threads))
 	}
 	return b, failure.With(failure.Configuration, s.Fleet.ValidateFor(b))
+}
+
+// key identifies the workers of a folder: the same simulation in another folder has other workers. A folder whose
+// workers were started by an earlier version of graft keeps the key, which did not depend on the folder.
+func (s *workspace) key(folder string) string {
+	earlier := "graft-" + s.Digest()[:16]
+	if f, err := fleet.Attach(workers.Tools(s.env), folder); err == nil && f.Batch().Key == earlier {
+		return earlier
+	}
+	sum := sha256.Sum256([]byte(folder + s.Digest()))
+	return fmt.Sprintf("graft-%x", sum[:8])
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/internal/files"
+	"graft/results"
 	"graft/runner/app"
 	"graft/runner/simulate"
 	"graft/runner/workers"
@@ -83,4 +84,31 @@ func TestChangedWeightsAreRefused(t *testing.T) {
 	require.NoError(t, run())
 	o.Force = false
 	require.NoError(t, run(), "the new weights")
+}
+
+// The same simulation in two folders has two batches of workers, whose names differ: an engine finds workers by name. A
+// folder keeps the name that an earlier version of graft gave.
+func TestFoldersHaveTheirOwnWorkers(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "late.toml")
+	require.NoError(t, os.WriteFile(file, []byte(scenario), 0o600))
+	env := worktest.Env(files.OS{})
+	name := func(folder string) string {
+		text, err := simulate.Manifest(t.Context(), env, file,
+			simulate.ManifestOptions{Folder: filepath.Join(dir, folder)})
+		require.NoError(t, err)
+		_, text, _ = strings.Cut(text, `name: "`)
+		name, _, _ := strings.Cut(text, `"`)
+		return name
+	}
+	require.Regexp(t, "^graft-[0-9a-f]{16}$", name("a"))
+	require.Equal(t, name("a"), name("a"))
+	require.NotEqual(t, name("a"), name("b"))
+
+	m, err := results.ReadManifest(files.OS{}, filepath.Join(dir, "a"))
+	require.NoError(t, err)
+	earlier := "graft-" + m.ConfigSHA256[:16]
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a", "fleet.json"),
+		[]byte(`{"version": 1, "engine": "local", "batch": {"key": "`+earlier+`"}}`), 0o600))
+	require.Equal(t, earlier, name("a"))
 }
