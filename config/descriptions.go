@@ -554,7 +554,7 @@ var descriptions = map[string]string{
 		"selects its sequence. The seeds of these trials follow the seeds that compare.seeds uses. Zero means 3.",
 	"graft/config.FleetOptions.Account": "Account that Slurm charges. Empty means Slurm's default.",
 	"graft/config.FleetOptions.CPUs": "Number of processors per worker. Zero divides this machine's processors among " +
-		"local workers; for \"slurm\" and \"kubernetes\", zero means the cluster's default.",
+		"local workers; for \"slurm\", zero means the cluster's default, and for \"kubernetes\", one.",
 	"graft/config.FleetOptions.Claim": "Name of the persistent volume claim that holds the run folder and the cache. " +
 		"Required for engine = \"kubernetes\"; must be empty for other engines.",
 	"graft/config.FleetOptions.Constraint": "Feature that Slurm nodes must have, such as a100. Empty means no " +

@@ -34,8 +34,8 @@ type FleetOptions struct {
 	// Devices of local workers, assigned in turn, such as "cuda:0" and "cuda:1". Several workers may share a device.
 	// Empty means run.device.
 	Devices []string
-	// Number of processors per worker. Zero divides this machine's processors among local workers; for "slurm" and
-	// "kubernetes", zero means the cluster's default.
+	// Number of processors per worker. Zero divides this machine's processors among local workers; for "slurm", zero
+	// means the cluster's default, and for "kubernetes", one.
 	CPUs int `config:"cpus"`
 	// Memory per worker in MiB, for "slurm" and "kubernetes". Zero means the cluster's default.
 	MemoryMB int
