@@ -304,3 +304,22 @@ func TestErrorsExplainAxes(t *testing.T) {
 	require.ErrorContains(t, err, "blocks.0.up (hidden width of the feed-forward in blocks.0)")
 	require.Empty(t, Meaning(n, Action{Kind: "widen", Target: "vocabulary", Size: 40}))
 }
+
+// Compare runs graphs without dropout too: otherwise two passes in train mode would differ by their random masks.
+func TestCompareIgnoresDropoutOfGraphs(t *testing.T) {
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		g, err := transformer.New(transformer.Config{Vocabulary: 11, Context: 8, Width: 8, Heads: 2, Depth: 1,
+			Dropout: 0.5})
+		require.NoError(t, err)
+		n, err := model.FromGraph(g)
+		require.NoError(t, err)
+		require.NoError(t, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}))
+		tokens := s.Reshape(torch.From(s, []int64{1, 2, 3, 4, 5, 6, 7, 8}, 8), 1, 8)
+		text := g.String()
+		d, err := Compare(n, n, tokens, true)
+		require.NoError(t, err)
+		require.Zero(t, d)
+		require.Equal(t, text, n.Graph.String(), "the network keeps its dropout")
+		return nil
+	}))
+}

@@ -67,6 +67,9 @@ func Logits(n *model.Network, inputs *torch.Tensor, training bool) (values []flo
 				leaf.Layer = d
 			}
 		}
+		if twin.Graph != nil {
+			twin.Graph = twin.Graph.WithoutDropout()
+		}
 		p, err := twin.Program(s, torch.ProgramOptions{})
 		if err != nil {
 			return err

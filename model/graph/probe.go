@@ -57,19 +57,35 @@ func (g *Graph) Span(s *torch.Scope, from, to Value, nodes []Node) (*torch.Progr
 	return s.NewCalls(l, torch.ProgramOptions{}), s.Err()
 }
 
+// WithoutDropout returns a copy of the graph whose operators drop nothing.
+func (g *Graph) WithoutDropout() *Graph {
+	whole := *g
+	whole.Nodes = make([]Node, len(g.Nodes))
+	for k, node := range g.Nodes {
+		whole.Nodes[k] = undropped(node)
+	}
+	return &whole
+}
+
 // still returns a node that drops nothing and keeps its running statistics.
 func still(node Node) Node {
+	node = undropped(node)
+	if op := node.Name(); op == "batch_norm" || op == "instance_norm" {
+		node.Set("momentum", 0.0)
+	}
+	return node
+}
+
+// undropped returns a copy of a node that drops nothing.
+func undropped(node Node) Node {
 	node.Args = slices.Clone(node.Args)
-	op := node.Name()
-	switch op {
+	switch node.Name() {
 	case "dropout", "feature_dropout":
 		node.Set("p", 0.0)
 	case "lstm", "gru", "rnn_tanh", "rnn_relu":
 		node.Set("dropout", 0.0)
 	case "scaled_dot_product_attention":
 		node.Set("dropout_p", 0.0)
-	case "batch_norm", "instance_norm":
-		node.Set("momentum", 0.0)
 	}
 	return node
 }
