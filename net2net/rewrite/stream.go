@@ -268,10 +268,9 @@ func (s *stream) onlyTied(v graph.Value) bool {
 	for _, k := range s.Readers(v) {
 		n := &s.Graph.Nodes[k]
 		op := n.Name()
-		weight, reads := n.Arg("weight").(graph.Weight)
-		name, _ := s.tensorOf(weight)
+		name, _ := s.tensorOf(n.Arg("weight")) // empty for an operator without a weight
 		switch {
-		case reads && op == "linear" && s.tied[name]:
+		case op == "linear" && s.tied[name]:
 		case slices.Contains(keeping, op) && s.onlyTied(n.Results[0]):
 		default:
 			return false

@@ -75,3 +75,46 @@ func TestStreamsWithCommonNorms(t *testing.T) {
 		}))
 	}
 }
+
+// A tied head may be behind operators without weights, such as a mean over the tokens; other readers of the norm are
+// refused.
+func TestTiedHeadsBehindOtherOperators(t *testing.T) {
+	for what, c := range map[string]struct {
+		between func(b sumNet, x graph.Value) graph.Value
+		refused string
+	}{
+		"mean": {func(b sumNet, x graph.Value) graph.Value {
+			return b.Call("mean.dim", "self", x, "dim", []any{int64(1)})
+		}, ""},
+		"dropout": {func(b sumNet, x graph.Value) graph.Value {
+			return b.Call("dropout.default", "input", x, "p", 0.5)
+		}, ""},
+		"square": {func(b sumNet, x graph.Value) graph.Value { return b.Call("square.default", "self", x) },
+			"untie the tensor first"},
+	} {
+		b, x := newSumNet()
+		x = b.Call("layer_norm.default", "input", x, "normalized_shape", []any{int64(sumWidth)}, "weight",
+			b.Parameter("weight", "ones", sumWidth), "bias", b.Parameter("bias", "", sumWidth), "eps", 1e-3)
+		b.Graph.Output = b.Call("linear.default", "input", c.between(b, x), "weight", graph.Weight("embed"))
+		require.NoError(t, torch.With(func(s *torch.Scope) error {
+			n, err := b.Graph.Bind(s, torch.CPU, drawWeights(b.Graph, rand.New(rand.NewPCG(3, 4))))
+			require.NoError(t, err, what)
+			x, ids := &subject{t, s, n}, [][]int64{{1, 2, 3, 4}, {6, 0, 5, 1}}
+			want := x.logits(ids)
+			read, err := axes.Read(n.Graph)
+			require.NoError(t, err, what)
+			for _, to := range []int{2 * sumWidth, sumWidth + 3} {
+				plan, err := Widen(read, read.Tensors["embed"][1].Find(), to, Options{})
+				if c.refused != "" {
+					require.ErrorContains(t, err, c.refused, what)
+					continue
+				}
+				require.NoError(t, err, what)
+				x.n, err = plan.Grow(s, n)
+				require.NoError(t, err, what)
+				assert.Less(t, distance(want, x.logits(ids)), 1e-12, "%s to %d", what, to)
+			}
+			return nil
+		}))
+	}
+}
