@@ -262,3 +262,12 @@ func (n *Network) GraphText() string {
 	}
 	return b.String()
 }
+
+// Unprinted returns a line with the shape of each tensor whose size the printed network does not have. It is empty for
+// a network that runs as a tree of modules.
+func (n *Network) Unprinted() []string {
+	if n.Graph == nil {
+		return nil
+	}
+	return n.Graph.Unprinted()
+}

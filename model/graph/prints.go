@@ -7,7 +7,7 @@ import (
 )
 
 func printConv(r *recoverer, path string) string {
-	n, shape := r.node(path), r.shape(path, "weight")
+	n, shape := r.convolution(path), r.shape(path, "weight")
 	if len(shape) < 3 {
 		return ""
 	}
@@ -22,10 +22,13 @@ func printConv(r *recoverer, path string) string {
 		stride = sizesText(slices.Repeat([]int{1}, len(shape)-2))
 	}
 	text := fmt.Sprintf("%d, %d, kernel_size=%s, stride=%s", in, out, sizesText(shape[2:]), stride)
-	if word, ok := n.Arg("padding").(string); ok {
+	mode := paddingMode(r.node(path))
+	if padding := n.Arg("padding"); mode != "" {
+		text += ", padding=" + paddingOf(r.node(path))
+	} else if word, ok := padding.(string); ok {
 		text += ", padding=" + word
-	} else if !all(n.Arg("padding"), 0) {
-		text += ", padding=" + tuple(n.Arg("padding"))
+	} else if !all(padding, 0) {
+		text += ", padding=" + tuple(padding)
 	}
 	if !all(n.Arg("dilation"), 1) {
 		text += ", dilation=" + tuple(n.Arg("dilation"))
@@ -39,7 +42,40 @@ func printConv(r *recoverer, path string) string {
 	if !r.has(path, "bias") {
 		text += ", bias=False"
 	}
-	return text
+	return text + mode
+}
+
+// convolution returns the first call of a convolution in a module. Other operators may precede it, such as the padding
+// of another mode than zeros.
+func (r *recoverer) convolution(path string) *Node {
+	for _, n := range r.nodes[path] {
+		if strings.HasPrefix(n.Operator, "conv") {
+			return n
+		}
+	}
+	return &Node{}
+}
+
+// paddingMode returns the text of a padding that is not zeros; empty for other operators.
+func paddingMode(n *Node) string {
+	if mode, _ := n.Arg("mode").(string); n.Operator == "pad.default" && mode != "" && mode != "constant" {
+		return ", padding_mode=" + mode
+	}
+	return ""
+}
+
+// paddingOf returns the padding of a convolution that pads by itself: pad has the last dimension first, and both sides
+// of each. Sides differ only for padding='same'.
+func paddingOf(n *Node) string {
+	sides, _ := n.Arg("pad").([]any)
+	var sizes []any
+	for k := len(sides) - 2; k >= 0; k -= 2 {
+		if sides[k] != sides[k+1] {
+			return "same"
+		}
+		sizes = append(sizes, sides[k])
+	}
+	return tuple(sizes)
 }
 
 func printLinear(r *recoverer, path string) string {

@@ -33,28 +33,6 @@ func (g *Graph) Recover(inPlace map[string]bool) (guessed []string) {
 	return guessed
 }
 
-// Reprint updates the text that PyTorch prints for each module whose attributes, such as sizes, have changed since an
-// earlier graph. The callback maps the path of a module in this graph to its path in the earlier graph.
-func (g *Graph) Reprint(before *Graph, was func(path string) string) {
-	now, then := newRecoverer(g, nil), newRecoverer(before, nil)
-	for k := range g.Modules {
-		m := &g.Modules[k]
-		write := prints[m.Class]
-		if write == nil {
-			continue
-		}
-		old, fresh := write(then, was(m.Path)), write(now, m.Path)
-		if old == fresh {
-			continue
-		}
-		if m.Extra == old {
-			m.Extra = fresh
-		} else if tail, longer := strings.CutPrefix(old, m.Extra); longer { // another version of PyTorch prints less
-			m.Extra = strings.TrimSuffix(fresh, tail)
-		}
-	}
-}
-
 func newRecoverer(g *Graph, inPlace map[string]bool) *recoverer {
 	r := &recoverer{graph: g, nodes: map[string][]*Node{}, tensors: map[string]*Tensor{}, inPlace: inPlace}
 	for k := range g.Nodes {
