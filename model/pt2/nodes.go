@@ -9,6 +9,7 @@ import (
 
 	"graft/model/graph"
 	"graft/torch"
+	"graft/torch/weights"
 )
 
 // readGraph reads the nodes in their order, and the output.
@@ -179,14 +180,40 @@ func (b *builder) addNode(n *node) error {
 	if err := b.addResults(n, &out, self); err != nil {
 		return err
 	}
+	b.out.Graph.Nodes = append(b.out.Graph.Nodes, out)
 	if changes && len(out.Results) == 1 {
 		b.inPlace[out.Module] = true
-		if err := b.views.change(self, resultNames(n)[0], n.Target, out.Results[0]); err != nil {
-			return err
+		return b.views.change(self, resultNames(n)[0], n.Target, b.keepType(n, &out))
+	}
+	return nil
+}
+
+// keepType returns the result of an operator in place in the type of its first argument. The operator that does not
+// change its argument has the common type of all arguments instead: this differs if another argument is a tensor of
+// another type, unless it is a condition, or an integer for a floating-point tensor.
+func (b *builder) keepType(n *node, out *graph.Node) graph.Value {
+	var types []weights.DType
+	for _, input := range n.Inputs {
+		if m := b.program.GraphModule.Graph.TensorValues[nameIn(input.Arg)]; input.Arg.kind == "as_tensor" && m != nil {
+			types = append(types, dtypes[m.DType])
 		}
 	}
-	b.out.Graph.Nodes = append(b.out.Graph.Nodes, out)
-	return nil
+	differs := func(t weights.DType) bool {
+		return t != types[0] && t != weights.Bool && (floating(t) || !floating(types[0]))
+	}
+	if !slices.ContainsFunc(types, differs) {
+		return out.Results[0]
+	}
+	kept := b.unique(resultNames(n)[0] + "_kept")
+	b.out.Graph.Nodes = append(b.out.Graph.Nodes, graph.Node{Operator: "to.dtype", Module: out.Module,
+		Args:    []graph.Arg{{Name: "self", Value: out.Results[0]}, {Name: "dtype", Value: types[0]}},
+		Results: []graph.Value{kept}})
+	return kept
+}
+
+// floating reports whether a type has fractions.
+func floating(t weights.DType) bool {
+	return slices.Contains([]weights.DType{weights.Float64, weights.Float32, weights.Float16, weights.BFloat16}, t)
 }
 
 // operatorOf returns the operator that graft computes for a target: the one that does not change its argument.

@@ -202,3 +202,28 @@ func TestBlocksAreInlined(t *testing.T) {
 		assert.Equal(t, c.want, lines, name)
 	}
 }
+
+// An operator in place keeps the type of its tensor, also if another argument has a type with more digits.
+func TestWritesKeepTheType(t *testing.T) {
+	for other, kept := range map[string]bool{"x": true, "h": false} {
+		text := programOf("out", call{"relu.default", []any{"self", "x"}, "h", []int{3, 2}},
+			call{"add_.Tensor", []any{"self", "h", "other", other}, "sum", []int{3, 2}},
+			call{"neg.default", []any{"self", "h"}, "out", []int{3, 2}})
+		for _, name := range []string{"h", "sum", "out"} {
+			text = strings.Replace(text, `"`+name+`":{"dtype":7`, `"`+name+`":{"dtype":6`, 1)
+		}
+		net, err := readBytes(pack(t, map[string]string{"models/model.json": text, "archive_format": "pt2",
+			"archive_version": "0", "byteorder": "little"}))
+		require.NoError(t, err)
+		var lines []string
+		for _, n := range net.Graph.Nodes {
+			lines = append(lines, n.String())
+		}
+		if kept {
+			require.Equal(t, []string{"to.dtype(self=%sum, dtype=float16)", "neg.default(self=%sum_kept)"},
+				[]string{strings.SplitN(lines[2], " = ", 2)[1], strings.SplitN(lines[3], " = ", 2)[1]})
+		} else {
+			require.Len(t, lines, 3)
+		}
+	}
+}
