@@ -78,7 +78,10 @@ func (r *resizer) node(n *graph.Node) {
 	in, out := r.dims(n.Args[0].Value), r.Values[n.Results[0]]
 	op := n.Name()
 	switch op {
-	case "view", "reshape", "expand", "zeros", "ones", "full", "new_zeros", "new_ones", "new_full":
+	case "view":
+		reshaped(n)
+		r.literals(n, "shape", out)
+	case "reshape", "expand", "zeros", "ones", "full", "new_zeros", "new_ones", "new_full":
 		r.literals(n, "size", out)
 		r.literals(n, "shape", out)
 	case "unflatten":
@@ -103,6 +106,20 @@ func (r *resizer) node(n *graph.Node) {
 		r.normGroups(n, in[1])
 	case "scaled_dot_product_attention":
 		r.scale(n)
+	}
+}
+
+// reshaped makes a view a reshape. Whether a tensor has a view of other dimensions depends on its layout, which depends
+// on the sizes: attention chooses a kernel by the sizes of keys and values, and a dimension of size 1 has any stride.
+func reshaped(n *graph.Node) {
+	if _, sizes := n.Arg("size").([]any); n.Operator != "view.default" || !sizes {
+		return
+	}
+	n.Operator, n.Args = "reshape.default", slices.Clone(n.Args)
+	for k := range n.Args {
+		if n.Args[k].Name == "size" {
+			n.Args[k].Name = "shape"
+		}
 	}
 }
 

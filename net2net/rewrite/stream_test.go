@@ -118,3 +118,34 @@ func TestTiedHeadsBehindOtherOperators(t *testing.T) {
 		}))
 	}
 }
+
+// A wider network reshapes where the network had views: another size may need a copy, as LibTorch's attention returns
+// other layouts for other sizes. The way back has the views again.
+func TestViewsBecomeReshapes(t *testing.T) {
+	b, x := newSumNet()
+	size := func(sizes ...int64) (list []any) {
+		for _, n := range sizes {
+			list = append(list, n)
+		}
+		return list
+	}
+	x = b.Call("view.default", "self", b.layer("units", x, sumWidth, sumUnits), "size", size(-1, 24))
+	x = b.Call("view.default", "self", x, "size", size(-1, 4, 6))
+	b.Graph.Output = b.layer("head", x, sumUnits, 3)
+	require.NoError(t, b.Graph.Check())
+	read, err := axes.Read(b.Graph)
+	require.NoError(t, err)
+	plan, err := Widen(read, read.Tensors["units.weight"][0].Find(), 2*sumUnits, Options{})
+	require.NoError(t, err)
+	operators := func(g *graph.Graph) (names []string) {
+		for _, n := range g.Nodes {
+			names = append(names, n.Operator)
+		}
+		return names
+	}
+	require.NotContains(t, operators(plan.Graph), "view.default")
+	require.Contains(t, operators(plan.Graph), "reshape.default")
+	reverse, err := plan.Reverse()
+	require.NoError(t, err)
+	require.Equal(t, operators(b.Graph), operators(reverse.Graph))
+}
