@@ -21,12 +21,11 @@ func graphSource(n *model.Network, o Options) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, head, inDocstring.Replace(n.Name()), n.Input, inDocstring.Replace(o.Weights))
 	b.WriteString(graphClasses)
-	b.WriteString("\n\nclass Network(_Module):\n    def __init__(self):\n")
-	fmt.Fprintf(&b, "        super().__init__(%s, %s, %s)\n", quote(g.Modules[0].Class), quote(g.Modules[0].Extra),
-		quote(g.Modules[0].Print))
+	class, arguments := printing(g.Modules[0])
+	fmt.Fprintf(&b, "\n\nclass Network(%s):\n    def __init__(self):\n        super().__init__(%s)\n", class, arguments)
 	for _, m := range g.Modules[1:] {
-		fmt.Fprintf(&b, "        self.put(%s, _Module(%s, %s, %s))\n", quote(m.Path), quote(m.Class), quote(m.Extra),
-			quote(m.Print))
+		class, arguments := printing(m)
+		fmt.Fprintf(&b, "        self.put(%s, %s(%s))\n", quote(m.Path), class, arguments)
 	}
 	for _, t := range g.Tensors {
 		fmt.Fprintf(&b, "        self.hold(%s, %s, %s, %s, %s)\n", quote(t.Name), quote(string(t.Role)),
@@ -48,6 +47,18 @@ func graphSource(n *model.Network, o Options) string {
 	return b.String()
 }
 
+// printing returns the class of graphClasses that prints as a module does, and its arguments.
+func printing(m graph.Module) (class, arguments string) {
+	arguments = quote(m.Class) + ", " + quote(m.Extra)
+	switch {
+	case m.Print != "":
+		return "_Printed", arguments + ", " + quote(m.Print)
+	case m.Folds:
+		return "_List", arguments
+	}
+	return "_Module", arguments
+}
+
 // isConstant reports whether a tensor is missing from the state dict.
 func isConstant(t graph.Tensor) bool { return t.Role == graph.Constant }
 
@@ -56,9 +67,9 @@ const graphClasses = `
 class _Module(nn.Module):
     """A module that prints like the PyTorch module that it replaces."""
 
-    def __init__(self, name, extra, text):
+    def __init__(self, name, extra):
         super().__init__()
-        self._name, self._extra, self._text = name, extra, text
+        self._name, self._extra = name, extra
         self.held, self.constants = {}, set()
 
     def _get_name(self):
@@ -66,9 +77,6 @@ class _Module(nn.Module):
 
     def extra_repr(self):
         return self._extra
-
-    def __repr__(self):
-        return self._text or super().__repr__()
 
     def put(self, path, module):
         parent, _, name = path.rpartition(".")
@@ -108,6 +116,29 @@ class _Module(nn.Module):
         if missing:
             raise RuntimeError("the weights lack " + ", ".join(missing))
         self.restore(state)
+
+
+class _List(_Module):
+    """A module that prints equal children in one line."""
+
+    __repr__ = nn.ModuleList.__repr__
+
+    def __iter__(self):
+        return iter(self._modules.values())
+
+    def __len__(self):
+        return len(self._modules)
+
+
+class _Printed(_Module):
+    """A module whose class defines its printed text."""
+
+    def __init__(self, name, extra, text):
+        super().__init__(name, extra)
+        self._text = text
+
+    def __repr__(self):
+        return self._text
 `
 
 // graphWriter names the values of a graph.

@@ -111,3 +111,35 @@ func written(t *testing.T, g *graph.Graph) (m module) {
 	}))
 	return m
 }
+
+// printed prints a module, the text that a list of PyTorch prints, and whether modules have a print of their own.
+const printed = `
+import json, runpy, sys, torch
+net = runpy.run_path(sys.argv[1])["Network"]()
+own = {k: type(m).__repr__ is not torch.nn.Module.__repr__ for k, m in net.named_modules()}
+print(json.dumps({"list": str(net.get_submodule("acts")), "want": str(torch.nn.ModuleList([torch.nn.ReLU()] * 2)),
+                  "other": str(net.get_submodule("other")), "own": own["acts.0"]}))
+`
+
+// Modules print as in PyTorch. Only a module whose class defines its text has a text that surgery cannot change.
+func TestModulesPrintAsInPyTorch(t *testing.T) {
+	python := pythontest.Find(t, "torch")
+	relu, err := graph.ParseNode("y = relu.default(self=%x)")
+	require.NoError(t, err)
+	m := written(t, &graph.Graph{Name: "Net", Output: "y", Nodes: []graph.Node{relu},
+		Input: graph.Input{Value: "x", DType: weights.Float32,
+			Shape: []graph.Size{{Name: "batch", N: 2}, {N: 3}, {N: 4}}},
+		Modules: []graph.Module{{Class: "Net"}, {Path: "acts", Class: "ModuleList", Folds: true},
+			{Path: "acts.0", Class: "ReLU"}, {Path: "acts.1", Class: "ReLU"},
+			{Path: "other", Class: "Other", Print: "<other>"}}})
+	out, err := exec.Command(python, "-W", "ignore", "-c", printed, m.path).Output()
+	require.NoError(t, err)
+	var got struct {
+		List, Want, Other string
+		Own               bool
+	}
+	require.NoError(t, json.Unmarshal(out, &got))
+	require.Equal(t, got.Want, got.List)
+	require.Equal(t, "<other>", got.Other)
+	require.False(t, got.Own)
+}
