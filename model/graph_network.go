@@ -74,7 +74,8 @@ func (n *Network) materializeGraph(s *torch.Scope, p Placement) error {
 			continue
 		}
 		tensor := torch.FromWeights(s, p.Device, w)
-		if floating(t.DType) && p.DType != torch.Float32 && t.Role == graph.Parameter {
+		// shorter types leave statistics and constants as they are; operators in double precision need all of them
+		if floating(t.DType) && p.DType != torch.Float32 && (t.Role == graph.Parameter || p.DType == torch.Float64) {
 			tensor = s.To(tensor, p.DType, p.Device)
 		}
 		byName[t.Name] = s.RequireGrad(tensor, t.Role == graph.Parameter)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -130,4 +131,36 @@ func TestSurgeryRefuses(t *testing.T) {
 			"none.json"},
 		"refused": {[]string{"--model", "ConvNet2", "--action", "widen:fc:20"}, failure.Failed, "the network's output"},
 	})
+}
+
+// Surgery in double precision runs imported networks, whose file states the types of their tensors.
+func TestSurgeryOfImportedNetworksInDoublePrecision(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	write(t, at("net.toml"), `name = "Net"
+input = {value = "x", dtype = "float32", shape = ["batch=2", 3, 4, 4]}
+output = "linear"
+modules = [{path = "", class = "Net"}, {path = "conv", class = "Conv2d"}, {path = "norm", class = "BatchNorm2d"},
+  {path = "fc", class = "Linear"}]
+tensors = [
+  {name = "conv.weight", role = "parameter", dtype = "float32", shape = [4, 3, 3, 3]},
+  {name = "norm.weight", role = "parameter", dtype = "float32", shape = [4]},
+  {name = "norm.bias", role = "parameter", dtype = "float32", shape = [4]},
+  {name = "fc.weight", role = "parameter", dtype = "float32", shape = [5, 4]},
+  {name = "norm.running_mean", role = "buffer", dtype = "float32", shape = [4]},
+  {name = "norm.running_var", role = "buffer", dtype = "float32", shape = [4]},
+  {name = "norm.num_batches_tracked", role = "buffer", dtype = "int64", shape = []},
+]
+operators = [
+  "conv2d = conv2d.default(input=%x, weight=@conv.weight) in conv",
+  "norm = batch_norm.default(input=%conv2d, weight=@norm.weight, bias=@norm.bias, running_mean=@norm.running_mean, `+
+		`running_var=@norm.running_var, momentum=0.1, eps=1e-05) in norm",
+  "mean = mean.dim(self=%norm, dim=[2, 3])",
+  "linear = linear.default(input=%mean, weight=@fc.weight) in fc",
+]
+`)
+	done(t, "surgery", "--model", at("net.toml"), "--action", "widen:conv:6", "--float64", "--verify", "--rows", "8",
+		"--tolerance", "1e-12", "--out", at("wide.safetensors"), "--model-out", at("wide.toml"))
+	write(t, at("in.json"), `{"inputs": [{"shape": [1, 3, 4, 4], "values": [`+strings.Repeat("1, ", 47)+`1]}]}`)
+	done(t, "model", "forward", at("wide.toml"), "--weights", at("wide.safetensors"), "--inputs", at("in.json"))
 }

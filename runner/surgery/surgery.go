@@ -12,6 +12,7 @@ import (
 	"graft/report/runs"
 	"graft/runner/app"
 	"graft/torch"
+	"graft/torch/weights"
 )
 
 // Run applies surgery to a network, verifies it on request, and writes the requested files. If verification fails, it
@@ -261,7 +262,7 @@ func (t *session) write() error {
 	}
 	return errors.Join(
 		save(t.Out, func() error {
-			set, err := t.net.Save()
+			set, err := t.weights()
 			if err != nil {
 				return err
 			}
@@ -269,4 +270,25 @@ func (t *session) write() error {
 		}),
 		save(t.ModelOut, func() error { return config.WriteNetwork(t.env.Files, t.ModelOut, t.net) }),
 		save(t.RecordOut, func() error { return net2net.WriteRecord(t.env.Files, t.RecordOut, t.changes) }))
+}
+
+// weights returns the network's weights. A network that runs as a graph states the type of each tensor, so its weights
+// are returned in these types, also after computing in double precision.
+func (t *session) weights() (set *weights.Set, err error) {
+	if set, err = t.net.Save(); err != nil || t.net.Graph == nil || !t.Exact {
+		return set, err
+	}
+	err = torch.With(func(s *torch.Scope) error {
+		plain := t.net.Sketch()
+		place := model.Placement{DType: torch.Float32, Random: s.NewGenerator(torch.CPU, 1)}
+		if err := plain.Materialize(s, place); err != nil {
+			return err
+		}
+		if err := plain.Load(set); err != nil {
+			return err
+		}
+		set, err = plain.Save()
+		return err
+	})
+	return set, err
 }
