@@ -210,9 +210,9 @@ func attentionRule(e *networkEncoder) ([]string, error) {
 			"batch or the heads")
 	}
 	if e.truth("enable_gqa") && rank == 4 && queries[1] != keys[1] {
-		for _, x := range []*string{&k, &v} {
-			*x = e.repeated(*x, keys, 1, queries[1]/keys[1])
-		}
+		values := e.shapeOf(e.n.Arg("value"))
+		k = e.repeated(k, keys, 1, queries[1]/keys[1])
+		v = e.repeated(v, values, 1, queries[1]/values[1])
 	}
 	swap := []int{}
 	for d := range rank {
