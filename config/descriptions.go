@@ -577,8 +577,8 @@ var descriptions = map[string]string{
 		"gpu:a100:1. Replaces fleet.gpus. If empty, each worker requests the number of GPUs in fleet.gpus.",
 	"graft/config.FleetOptions.Image": "Container image with graft on its PATH, for engine = \"kubernetes\". " +
 		"Required for this engine; must be empty for other engines.",
-	"graft/config.FleetOptions.Lead": "Time before the time limit at which Slurm signals a worker to save its work. " +
-		"Zero means one minute, or half of time_limit if that is less.",
+	"graft/config.FleetOptions.Lead": "Time before the time limit at which Slurm signals a worker to save its work, " +
+		"at most 65535 s. Zero means one minute, or half of time_limit if that is less.",
 	"graft/config.FleetOptions.MemoryMB": "Memory per worker in MiB, for \"slurm\" and \"kubernetes\". Zero means " +
 		"the cluster's default.",
 	"graft/config.FleetOptions.Mount": "Absolute path at which the persistent volume claim is mounted. Empty means " +

@@ -48,8 +48,8 @@ type FleetOptions struct {
 	// Maximum run time of a worker, for "slurm" and "kubernetes". A worker that reaches this limit is restarted if the
 	// scenario has unfinished sequences. Slurm rounds this time limit up to minutes. Zero means the cluster's default.
 	Time time.Duration `config:"time_limit,was=time"`
-	// Time before the time limit at which Slurm signals a worker to save its work. Zero means one minute, or half of
-	// time_limit if that is less.
+	// Time before the time limit at which Slurm signals a worker to save its work, at most 65535 s. Zero means one
+	// minute, or half of time_limit if that is less.
 	Lead time.Duration
 	// Slurm partition, as listed by 'sinfo -s'. Empty means Slurm's default.
 	Partition string

@@ -115,6 +115,7 @@ func (r Resources) validate() error {
 	faults.When(r.Time < 0 || r.Lead < 0 || r.Lead > 0 && r.Lead >= r.Time,
 		"time_limit is %v and lead is %v; both must be at least 0, and lead must be shorter than time_limit",
 		r.Time, r.Lead)
+	faults.When(r.Lead > mostLead, "lead is %v; the maximum of Slurm is %v", r.Lead, mostLead)
 	for name, word := range r.words() {
 		faults.When(word != "" && !wordPattern.MatchString(word), "%s is %q; expected a name without spaces",
 			name, word)
@@ -123,6 +124,10 @@ func (r Resources) validate() error {
 	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(faults...)
 }
+
+// mostLead is the longest time before a time limit at which Slurm signals a job, the limit of sig_time in the manual of
+// sbatch.
+const mostLead = 65535 * time.Second
 
 // words are the options that only Slurm supports.
 func (r Resources) words() map[string]string {

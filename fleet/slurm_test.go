@@ -70,6 +70,10 @@ func TestWrongBatchesAreRefusedWithAllFaults(t *testing.T) {
 		"gres and gpus are mutually exclusive"} {
 		require.ErrorContains(t, err, part)
 	}
+	late := Resources{Time: 24 * time.Hour, Lead: 65535 * time.Second}
+	require.NoError(t, late.validate())
+	late.Lead++
+	require.ErrorContains(t, late.validate(), "the maximum of Slurm is 18h12m15s")
 	for option, say := range map[string]string{
 		"-p main": "expected --name=value", "nice": "expected --name=value", "--array=1": "set by graft",
 		"--arr=1": "set by graft", "--wrap=x": "set by graft",
