@@ -52,7 +52,7 @@ type Options struct {
 	Classes   int    // number of classes for networks from the zoo; zero means their default
 	Only      bool   // measures only the named networks; if false, also a set of small networks
 	Plain     bool   // measures the named networks without deepening and widening them
-	// number of small networks in which operators are measured, to predict the times of any network; 400 take about two
+	// number of small networks in which operators are measured, to predict the times of any network; 400 take several
 	// minutes; zero measures no operators
 	Operators int
 	// numbers of processes to measure that train together on this machine, each with Threads threads; empty measures
