@@ -94,9 +94,7 @@ func (s *simulations) Plan() *study.Plan {
 		}
 	}
 	p.Remarks = append(p.Remarks, s.withoutEffect(p)...)
-	if c.Power.on() && slices.Contains(s.Schedule.Schedulers, "lucid") {
-		p.Remarks = append(p.Remarks, "The energy under lucid does not include the GPUs of its profiler.")
-	}
+	p.Remarks = append(p.Remarks, c.Power.remarks(s.Schedule.Schedulers)...)
 	if len(oracles) > 0 {
 		p.Remarks = append(p.Remarks, fmt.Sprintf("Schedulers marked %s (%s) have the true durations of jobs, which a "+
 			"real scheduler does not have.", oracleMark, strings.Join(oracles, ", ")))

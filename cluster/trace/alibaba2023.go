@@ -72,7 +72,7 @@ func setMilliCPUs(_ *table, job *Job, cell []byte) string {
 // setMilliGPU reads thousandths of a device. A whole device is not a share.
 func setMilliGPU(_ *table, job *Job, cell []byte) string {
 	want := setCount(&job.Share, cell)
-	if job.Share >= 1000 {
+	if job.Share >= wholeShare {
 		job.Share = 0
 	}
 	return want

@@ -47,11 +47,13 @@ type Job struct {
 	History  *History  // only with the option History, and only if the trace has any of its values; otherwise nil
 }
 
+// wholeShare is the share of a whole GPU, in thousandths.
+const wholeShare = 1000
+
 // Devices returns the number of GPUs of a job. A part of a GPU counts as a fraction.
 func (job *Job) Devices() float64 {
-	const whole = 1000
-	if job.Share > 0 && job.Share < whole {
-		return float64(job.GPUs) * float64(job.Share) / whole
+	if job.Share > 0 && job.Share < wholeShare {
+		return float64(job.GPUs) * float64(job.Share) / wholeShare
 	}
 	return float64(job.GPUs)
 }

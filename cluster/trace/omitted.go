@@ -63,10 +63,10 @@ func (o *Omitted) Sentence() string {
 	return "Left out of the trace: " + strings.Join(list, ", ") + "."
 }
 
-// PartsOf counts the jobs that request a part of each of at least a number of GPUs.
-func PartsOf(jobs []Job, gpus int) (n int) {
+// PartsOf counts the jobs that request parts of GPUs.
+func PartsOf(jobs []Job) (n int) {
 	for k := range jobs {
-		if jobs[k].Share > 0 && jobs[k].GPUs >= gpus {
+		if jobs[k].Share > 0 {
 			n++
 		}
 	}

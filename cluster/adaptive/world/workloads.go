@@ -84,7 +84,7 @@ func (f *File) readWorkload(fsys files.FS, path string, apps map[string]*adaptiv
 	}
 	specs, err := adaptive.FromTrace(jobs, apps, *o, rand.New(rand.NewPCG(study.TraceSeed, 0)))
 	f.omitted.Join(left)
-	f.parts += trace.PartsOf(jobs, 1)
+	f.parts += trace.PartsOf(jobs)
 	for k := range specs {
 		if specs[k].Devices < jobs[k].GPUs {
 			f.clipped++

@@ -48,7 +48,7 @@ func (w *Inputs) ReadTrace(fsys files.FS, path string, given *Options) (*elastic
 		return nil, err
 	}
 	w.omitted.Join(left)
-	w.parts += trace.PartsOf(jobs, 1)
+	w.parts += trace.PartsOf(jobs)
 	t, err := w.Workload(jobs, elastic.TraceOptions{}, study.TraceSeed, given)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
