@@ -32,6 +32,9 @@ type MeasureOptions struct {
 	Optimizer torch.OptimizerOptions
 	Adapt     Adapt           // options for the measured surgery
 	Decider   decider.Decider // decider of the measured decisions; nil means decider.Random
+	// Quiet is the time in seconds of a reference network's step on a quiet machine, which MeasureOperators returns.
+	// Each measured time is divided by the slowdown of the reference around it. Zero does not divide.
+	Quiet float64
 	// Now reads the wall clock; required.
 	Now func() time.Time
 	// Tell reports progress: what was measured last, the number of items done and their total. Nil disables the
@@ -66,6 +69,7 @@ func (o MeasureOptions) Validate() error {
 		}
 	}
 	faults.When(o.Rounds < 0 || o.Burst < 0, "rounds is %d and burst is %v; must not be negative", o.Rounds, o.Burst)
+	faults.When(!(o.Quiet >= 0), "Quiet is %v; must not be negative", o.Quiet)
 	faults.When(o.Now == nil, "Now is nil; set it to a function that returns the current time")
 	return errors.Join(faults...)
 }

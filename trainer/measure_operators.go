@@ -17,6 +17,9 @@ type MeasuredOperators struct {
 	Device *operators.Device
 	// Disturbed is the number of small networks that were measured only while other programs slowed the machine down.
 	Disturbed int
+	// Quiet is the time in seconds of a step of the reference network on a quiet machine, to which the slowdown is
+	// relative.
+	Quiet float64
 }
 
 // MeasureOperators measures the operators of training steps and of evaluations on the CPU, in small networks. It
@@ -41,17 +44,14 @@ func MeasureOperators(ctx context.Context, all []probes.Probe, o MeasureOptions)
 	recorder := operators.NewRecorder(path)
 	measured := &MeasuredOperators{}
 	err := torch.With(func(s *torch.Scope) error {
-		reference, close, err := o.newReference(s)
+		w, err := NewWatch(s, len(all), o)
 		if err != nil {
 			return err
 		}
-		defer close()
-		w, err := newWatch(len(all), reference)
-		if err != nil {
-			return err
-		}
+		defer w.Close()
 		err = o.operatorRounds(ctx, all, w, recorder)
-		measured.Device, measured.Disturbed = recorder.Device(w.quiet()), len(w.disturbed())
+		measured.Quiet, measured.Disturbed = w.quiet(), len(w.disturbed())
+		measured.Device = recorder.Device(measured.Quiet)
 		return err
 	})
 	if err != nil {
@@ -61,7 +61,7 @@ func MeasureOperators(ctx context.Context, all []probes.Probe, o MeasureOptions)
 }
 
 // operatorRounds measures all networks in rounds, and then the disturbed ones again.
-func (o *MeasureOptions) operatorRounds(ctx context.Context, all []probes.Probe, w *watch,
+func (o *MeasureOptions) operatorRounds(ctx context.Context, all []probes.Probe, w *Watch,
 	to *operators.Recorder) error {
 	every := make([]int, len(all))
 	for k := range every {
@@ -96,9 +96,9 @@ type operatorTimes struct {
 }
 
 // record measures network k, between two measurements of the reference.
-func (o *MeasureOptions) record(k int, p probes.Probe, w *watch, to *operators.Recorder) error {
+func (o *MeasureOptions) record(k int, p probes.Probe, w *Watch, to *operators.Recorder) error {
 	var t operatorTimes
-	reference, err := w.measure(k, func() (err error) {
+	reference, err := w.Measure(k, func() (err error) {
 		t, err = o.probe(p)
 		return err
 	})

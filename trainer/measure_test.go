@@ -173,6 +173,7 @@ func TestRefusedMeasurements(t *testing.T) {
 	refused("batch is 0", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{8, 0} })
 	refused("batch is -3", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{-3} })
 	refused("duplicate batch size 8", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{8, 8} })
+	refused("Quiet is -1", family(t), func(o *trainer.MeasureOptions) { o.Quiet = -1 })
 	refused("rounds is -1", family(t), func(o *trainer.MeasureOptions) { o.Rounds = -1 })
 	refused("Now is nil", family(t), func(o *trainer.MeasureOptions) { o.Now = nil })
 	refused("no network", nil, same)
@@ -224,4 +225,22 @@ func TestDefaultSubjects(t *testing.T) {
 	require.Equal(t, map[net2net.Kind]int{"deepen": 10, "widen": 10}, kinds)
 	_, err = clock.Subjects(model.Shape{3, 4, 4}, 10)
 	require.Error(t, err, "images that are too small for them")
+}
+
+// With the time of the reference on a quiet machine, all measured times are divided by the slowdown. A quiet machine
+// a million times slower makes them longer by this factor.
+func TestMeasuredTimesAreDividedByTheSlowdown(t *testing.T) {
+	o := trainer.MeasureOptions{Batches: []int{8}, Rounds: 1, Burst: time.Millisecond, Now: time.Now}
+	plain, err := trainer.Measure(t.Context(), family(t), o)
+	require.NoError(t, err)
+	const quiet = 1e6 // seconds; a step of the reference takes less than a second
+	o.Quiet = quiet
+	divided, err := trainer.Measure(t.Context(), family(t), o)
+	require.NoError(t, err)
+	for _, m := range []struct{ plain, divided float64 }{
+		{plain.Networks[0].StepSeconds, divided.Networks[0].StepSeconds},
+		{plain.Networks[0].BatchSeconds, divided.Networks[0].BatchSeconds},
+		{plain.Decision.Median, divided.Decision.Median}, {plain.Surgery.Median, divided.Surgery.Median}} {
+		require.Greater(t, m.divided, 1e4*m.plain)
+	}
 }

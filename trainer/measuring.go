@@ -21,6 +21,7 @@ type measuring struct {
 	candidates []*candidate
 	images     map[string]*dataset.Set // by shape and classes
 	longest    int                     // maximum number of steps, or batches, in a burst
+	watch      *Watch                  // times the reference between measurements; nil without Quiet
 }
 
 // candidate is a network with a job that trains it.
@@ -201,6 +202,14 @@ func (m *measuring) fill(c *candidate, b *burst) error {
 // measure runs rounds of all networks, in a different order each round, so a slow phase of the machine does not affect
 // the same networks every time.
 func (m *measuring) measure(ctx context.Context) (*clock.Measured, error) {
+	if m.Quiet > 0 {
+		w, err := NewWatch(m.scope, len(m.candidates), m.MeasureOptions)
+		if err != nil {
+			return nil, err
+		}
+		defer w.Close()
+		m.watch = w
+	}
 	for round := range m.Rounds {
 		for _, k := range rand.New(rand.NewPCG(1, uint64(round))).Perm(len(m.candidates)) {
 			c := m.candidates[k]
@@ -208,11 +217,12 @@ func (m *measuring) measure(ctx context.Context) (*clock.Measured, error) {
 				if ctx.Err() != nil {
 					return nil, ctx.Err()
 				}
-				if err := m.fill(c, b); err != nil {
+				slowdown, err := m.slowdown(k, func() error { return m.fill(c, b) })
+				if err != nil {
 					return nil, fmt.Errorf("measure %s with a batch of %d: %w", c, b.batch, err)
 				}
-				b.step = append(b.step, c.meter.latest(clock.Steps))
-				b.evaluation = append(b.evaluation, c.meter.latest(clock.Batches))
+				b.step = append(b.step, c.meter.latest(clock.Steps)/slowdown)
+				b.evaluation = append(b.evaluation, c.meter.latest(clock.Batches)/slowdown)
 			}
 		}
 		m.Tell("rounds", round+1, m.Rounds)
@@ -228,6 +238,15 @@ func (m *measuring) measure(ctx context.Context) (*clock.Measured, error) {
 		}
 	}
 	return result, m.operate(ctx, result)
+}
+
+// slowdown runs a measurement of candidate k. It returns the slowdown of the reference around it, or 1 without Quiet.
+func (m *measuring) slowdown(k int, run func() error) (float64, error) {
+	if m.watch == nil {
+		return 1, run()
+	}
+	slower, err := m.watch.Measure(k, run)
+	return slower / m.Quiet, err
 }
 
 // measurementOf holds the medians of a network's seconds per step and per evaluation batch, over the rounds.
@@ -247,19 +266,20 @@ const operations = 3
 func (m *measuring) operate(ctx context.Context, result *clock.Measured) error {
 	var deciding []float64
 	operating := map[net2net.Kind][]float64{}
-	for _, c := range m.candidates {
+	for k, c := range m.candidates {
 		if len(c.Actions) > 0 {
 			continue
 		}
 		for range operations {
 			changes := len(c.job.adaptation.Changes)
-			if err := c.job.adaptation.adapt(ctx); err != nil {
+			slowdown, err := m.slowdown(k, func() error { return c.job.adaptation.adapt(ctx) })
+			if err != nil {
 				return fmt.Errorf("measure an operation on %s: %w", c, err)
 			}
-			deciding = append(deciding, c.meter.latest(clock.Deciding))
+			deciding = append(deciding, c.meter.latest(clock.Deciding)/slowdown)
 			if len(c.job.adaptation.Changes) > changes { // the decision changed the network
 				kind := c.job.adaptation.Changes[changes].Action.Kind
-				operating[kind] = append(operating[kind], c.meter.latest(clock.Surgery))
+				operating[kind] = append(operating[kind], c.meter.latest(clock.Surgery)/slowdown)
 			}
 		}
 	}

@@ -11,10 +11,11 @@ import (
 	"graft/trainer/probes"
 )
 
-// watch finds the networks that were measured only while other programs slowed the machine down. It times the steps of
+// Watch finds the networks that were measured only while other programs slowed the machine down. It times the steps of
 // a reference network between the measurements.
-type watch struct {
+type Watch struct {
 	reference func() (float64, error) // returns the seconds of a step
+	close     func()                  // releases the reference
 	steps     []float64               // seconds of all steps, in order
 	// seconds of the slower reference before and after the measurement of each network; the minimum over its
 	// measurements
@@ -29,9 +30,27 @@ const (
 	quietShare    = 0.05 // share of the steps that are the fastest moments
 )
 
-// newWatch creates a watch for a number of networks.
-func newWatch(networks int, reference func() (float64, error)) (*watch, error) {
-	w := &watch{reference: reference, around: make([]float64, networks)}
+// NewWatch creates a watch for a number of networks. Its reference is trained in a scope until Close is called.
+func NewWatch(s *torch.Scope, networks int, o MeasureOptions) (*Watch, error) {
+	o.EnsureDefaults()
+	reference, close, err := o.newReference(s)
+	if err != nil {
+		return nil, err
+	}
+	w, err := newWatch(networks, reference)
+	if err != nil {
+		close()
+		return nil, err
+	}
+	w.close = close
+	return w, nil
+}
+
+// Close releases the reference.
+func (w *Watch) Close() { w.close() }
+
+func newWatch(networks int, reference func() (float64, error)) (*Watch, error) {
+	w := &Watch{reference: reference, around: make([]float64, networks)}
 	for k := range w.around {
 		w.around[k] = math.Inf(1)
 	}
@@ -40,8 +59,8 @@ func newWatch(networks int, reference func() (float64, error)) (*watch, error) {
 	return w, err
 }
 
-// measure runs a measurement of network k. It returns the seconds of the slower reference before and after it.
-func (w *watch) measure(k int, run func() error) (slower float64, err error) {
+// Measure runs a measurement of network k. It returns the seconds of the slower reference before and after it.
+func (w *Watch) Measure(k int, run func() error) (slower float64, err error) {
 	if err := run(); err != nil {
 		return 0, err
 	}
@@ -56,12 +75,12 @@ func (w *watch) measure(k int, run func() error) (slower float64, err error) {
 }
 
 // quiet returns the seconds of the reference in its fastest moments.
-func (w *watch) quiet() float64 {
+func (w *Watch) quiet() float64 {
 	return stat.Quantile(slices.Sorted(slices.Values(w.steps)), quietShare)
 }
 
 // disturbed returns the numbers of the networks without an undisturbed measurement.
-func (w *watch) disturbed() (all []int) {
+func (w *Watch) disturbed() (all []int) {
 	most := quietSlowdown * w.quiet()
 	for k, slowest := range w.around {
 		if slowest > most {

@@ -42,7 +42,7 @@ func TestDisturbedNetworks(t *testing.T) {
 		w, err := newWatch(3, series(c.reference...))
 		require.NoError(t, err, name)
 		for _, k := range c.networks {
-			_, err := w.measure(k, func() error { return nil })
+			_, err := w.Measure(k, func() error { return nil })
 			require.NoError(t, err, name)
 		}
 		assert.Equal(t, c.disturbed, w.disturbed(), name)
@@ -54,9 +54,9 @@ func TestWatchesReturnErrors(t *testing.T) {
 	require.EqualError(t, err, "the reference failed")
 	w, err := newWatch(1, series(1))
 	require.NoError(t, err)
-	_, err = w.measure(0, func() error { return errors.New("the network failed") })
+	_, err = w.Measure(0, func() error { return errors.New("the network failed") })
 	require.EqualError(t, err, "the network failed")
-	_, err = w.measure(0, func() error { return nil })
+	_, err = w.Measure(0, func() error { return nil })
 	require.EqualError(t, err, "the reference failed")
 	assert.Equal(t, []int{0}, w.disturbed())
 }

@@ -257,71 +257,89 @@ func networkLabel(name string, n *model.Network) string {
 	return name
 }
 
-// measure measures the subjects, and records the conditions in the profile.
+// measure measures the subjects, and records the conditions in the profile. With operators, it measures the operators
+// first, so that the slowdown of other programs is also removed from the times of the subjects.
 func (o Options) measure(ctx context.Context, env *app.Env, subjects []clock.Subject) (*clock.Profile, error) {
-	m := trainer.MeasureOptions{Batches: o.Batches, Rounds: o.Rounds, Exact: o.Exact, Steady: o.Steady, Now: env.Now,
-		Tell: teller(env)}
-	if err := m.Optimizer.Rule.UnmarshalText([]byte(o.Optimizer)); err != nil {
-		return nil, failure.Usagef("option \"optimizer\": %w", err)
-	}
-	if err := m.Precision.UnmarshalText([]byte(cmp.Or(o.Precision, torch.Single.String()))); err != nil {
-		return nil, failure.Usagef("option \"precision\": %w", err)
-	}
-	m.EnsureDefaults()
-	if err := m.Validate(); err != nil {
-		return nil, failure.With(failure.Usage, err)
+	m, err := o.measureOptions(env)
+	if err != nil {
+		return nil, err
 	}
 	if o.Threads > 0 {
 		if err := torch.SetThreads(o.Threads); err != nil {
 			return nil, err
 		}
 	}
-	var err error
-	if m.Device, err = torch.ParseDevice(o.Device); err != nil {
-		return nil, err
-	}
-	runtime, err := torch.Describe()
+	made, err := o.conditions(env, &m)
 	if err != nil {
 		return nil, err
+	}
+	var found *trainer.MeasuredOperators
+	if o.Operators > 0 {
+		if found, err = measureOperators(ctx, m, o.Operators); err != nil {
+			return nil, err
+		}
+		m.Quiet = found.Quiet
 	}
 	measured, err := trainer.Measure(ctx, subjects, m)
 	if err != nil {
 		return nil, err
 	}
-	made := clock.Provenance{Date: env.Now().UTC().Format(time.DateOnly), Graft: cmp.Or(o.Graft, env.Version),
-		Torch: runtime.Version, Device: m.Device.String(), Threads: runtime.Threads, Rounds: m.Rounds,
-		Optimizer: m.Optimizer.Rule.String(), Exact: m.Exact, Steady: m.Steady,
-		Instructions: string(torch.ComputesWith())}
-	if m.Precision != torch.Single {
-		made.Precision = m.Precision.String()
-	}
 	p := measured.Profile(o.title(), deviceText(env.Files, m.Device), made)
-	if o.Operators > 0 {
-		if err := measureOperators(ctx, p, subjects, m, o.Operators); err != nil {
+	if found != nil {
+		p.GraftOperators, p.Made.Disturbed = *found.Device, found.Disturbed
+		p.EnsureDefaults()
+		if err := p.PredictMeasured(clock.Networks(subjects)); err != nil {
 			return nil, err
 		}
 	}
 	return p, o.measureProcesses(ctx, env, p, m)
 }
 
+// measureOptions returns the options of the measurement.
+func (o Options) measureOptions(env *app.Env) (m trainer.MeasureOptions, err error) {
+	m = trainer.MeasureOptions{Batches: o.Batches, Rounds: o.Rounds, Exact: o.Exact, Steady: o.Steady, Now: env.Now,
+		Tell: teller(env)}
+	if err := m.Optimizer.Rule.UnmarshalText([]byte(o.Optimizer)); err != nil {
+		return m, failure.Usagef("option \"optimizer\": %w", err)
+	}
+	if err := m.Precision.UnmarshalText([]byte(cmp.Or(o.Precision, torch.Single.String()))); err != nil {
+		return m, failure.Usagef("option \"precision\": %w", err)
+	}
+	m.EnsureDefaults()
+	if err := m.Validate(); err != nil {
+		return m, failure.With(failure.Usage, err)
+	}
+	m.Device, err = torch.ParseDevice(o.Device)
+	return m, err
+}
+
+// conditions returns the conditions of the measurement.
+func (o Options) conditions(env *app.Env, m *trainer.MeasureOptions) (made clock.Provenance, err error) {
+	runtime, err := torch.Describe()
+	if err != nil {
+		return made, err
+	}
+	made = clock.Provenance{Date: env.Now().UTC().Format(time.DateOnly), Graft: cmp.Or(o.Graft, env.Version),
+		Torch: runtime.Version, Device: m.Device.String(), Threads: runtime.Threads, Rounds: m.Rounds,
+		Optimizer: m.Optimizer.Rule.String(), Exact: m.Exact, Steady: m.Steady,
+		Instructions: string(torch.ComputesWith())}
+	if m.Precision != torch.Single {
+		made.Precision = m.Precision.String()
+	}
+	return made, nil
+}
+
 // operatorRounds is the number of bursts in which the operators of a network are measured.
 const operatorRounds = 3
 
-// measureOperators adds the operators of the device to a profile.
-func measureOperators(ctx context.Context, p *clock.Profile, subjects []clock.Subject, m trainer.MeasureOptions,
-	count int) error {
+// measureOperators measures the operators of the device in a number of small networks.
+func measureOperators(ctx context.Context, m trainer.MeasureOptions, count int) (*trainer.MeasuredOperators, error) {
 	networks, err := probes.Draw(probes.Options{Count: count})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	m.Rounds = operatorRounds
-	measured, err := trainer.MeasureOperators(ctx, networks, m)
-	if err != nil {
-		return err
-	}
-	p.GraftOperators, p.Made.Disturbed = *measured.Device, measured.Disturbed
-	p.EnsureDefaults()
-	return p.PredictMeasured(clock.Networks(subjects))
+	return trainer.MeasureOperators(ctx, networks, m)
 }
 
 // teller logs the progress of a measurement.
