@@ -39,7 +39,7 @@ func (j *Job) lateEvents(first, grown *model.Network) (late []lateEvent, decisio
 		wanted = o.Adapt.MaxDecisions
 	}
 	for k, e := range o.Timeline.Events {
-		fits := spans[k+1].Decisions
+		fits := spans[k+1].Decisions - spans[k+1].Late
 		decisions += fits
 		if e.Change == trainer.Up && fits < wanted {
 			late = append(late, lateEvent{k, fits, wanted})

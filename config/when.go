@@ -55,7 +55,7 @@ func (j *Job) lateMoment(first, grown *model.Network, wanted int, remedy string)
 	spans, known := f.Spans()
 	fits := 0
 	for _, s := range spans {
-		fits += s.Decisions
+		fits += s.Decisions - s.Late
 	}
 	if !known || fits >= wanted {
 		return ""

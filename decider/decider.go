@@ -164,7 +164,7 @@ func (r Random) choices(n *model.Network) ([]net2net.Action, error) {
 // misfit reports whether an action does not fit a network.
 func (r Random) misfit(n *model.Network) func(net2net.Action) bool {
 	return func(a net2net.Action) bool {
-		_, err := net2net.Apply(bare(n), a, r.Surgery)
+		_, err := net2net.Apply(n.Bare(), a, r.Surgery)
 		return err != nil
 	}
 }

@@ -88,10 +88,10 @@ func (g Gradient) Rated(n *model.Network) ([]net2net.Action, error) {
 		return nil, err
 	}
 	return slices.DeleteFunc(actions, func(a net2net.Action) bool {
-		if a.Kind == net2net.None || net2net.CheckGain(bare(n), a, g.Surgery) != nil {
+		if a.Kind == net2net.None || net2net.CheckGain(n.Bare(), a, g.Surgery) != nil {
 			return true
 		}
-		twin := bare(n)
+		twin := n.Bare()
 		_, err := net2net.Apply(twin, a, g.Surgery)
 		return err != nil || twin.Parameters() <= n.Parameters()
 	}), nil
@@ -144,7 +144,7 @@ func (s Situation) Steepest() net2net.Action {
 
 // increase returns what an action adds to the costs of the network; zero means unknown.
 func (s State) increase(a net2net.Action, o net2net.Options) (map[GainMeasure]float64, error) {
-	after := bare(s.Network)
+	after := s.Network.Bare()
 	if _, err := net2net.Apply(after, a, o); err != nil {
 		return nil, err
 	}

@@ -100,7 +100,7 @@ func (p Program) ask(ctx context.Context, q question) (answer verdict, err error
 func (s State) cost(a net2net.Action, o net2net.Options) (c costOf, err error) {
 	n := s.Network
 	if a.Kind != net2net.None {
-		n = bare(n)
+		n = n.Bare()
 		if _, err := net2net.Apply(n, a, o); err != nil {
 			return c, err
 		}

@@ -67,7 +67,7 @@ func (p *Structural) ReadsGains() bool {
 
 // rates reports whether an action has a gain. The network needs no weights.
 func (p *Structural) rates(n *model.Network, a net2net.Action) bool {
-	return a.Kind != net2net.None && net2net.CheckGain(bare(n), a, p.Surgery) == nil
+	return a.Kind != net2net.None && net2net.CheckGain(n.Bare(), a, p.Surgery) == nil
 }
 
 // Rated returns the actions whose gains the policy computes before a decision; nil for a policy that reads no gains, or

@@ -78,7 +78,7 @@ func ProposedObservation(n *model.Network, kinds []net2net.Kind, surgery net2net
 
 // observe observes a network and actions. It skips impossible actions if skip is set, and fails on them otherwise.
 func observe(n *model.Network, actions []net2net.Action, surgery net2net.Options, skip bool) (*Observation, error) {
-	p, n := &Observation{}, bare(n)
+	p, n := &Observation{}, n.Bare()
 	changed, err := p.read(n, surgery)
 	if err != nil {
 		return nil, err
@@ -157,15 +157,6 @@ func (p *Observation) changedNodes(g *graph.Graph, c *net2net.Change) (tokens []
 	return tokens
 }
 
-// bare returns a copy of a network without tensors, for cheap surgery.
-func bare(n *model.Network) *model.Network {
-	twin := &model.Network{Root: n.Sketch().Root, Input: n.Input, Graph: n.Graph}
-	for _, leaf := range twin.Leaves() {
-		leaf.Weights = nil
-	}
-	return twin
-}
-
 func costs(n *model.Network) (parameters int, operations int64, layers int, err error) {
 	rows, err := n.Sheet()
 	for _, r := range rows {
@@ -185,7 +176,7 @@ func (p *Observation) choice(n *model.Network, a net2net.Action, surgery net2net
 	if a.Kind == net2net.None {
 		return c, nil
 	}
-	after := bare(n)
+	after := n.Bare()
 	change, err := net2net.Apply(after, a, surgery)
 	if err != nil {
 		return c, err

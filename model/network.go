@@ -126,6 +126,15 @@ func (n *Network) Sketch() *Network {
 	return &twin
 }
 
+// Bare copies the network without its tensors, for cheap surgery.
+func (n *Network) Bare() *Network {
+	twin := &Network{Root: n.Sketch().Root, Input: n.Input, Graph: n.Graph}
+	for _, leaf := range twin.Leaves() {
+		leaf.Weights = nil
+	}
+	return twin
+}
+
 // Clone copies the network with its tensors. The scope owns the copies.
 func (n *Network) Clone(s *torch.Scope) (*Network, error) {
 	twin := *n

@@ -59,6 +59,8 @@ var (
 		EventTraits{Look: Choice, Of: OfNetwork, About: "the decider has chosen an action"})
 	EventSkipped = NewJobEvent("skipped", EventTraits{Look: Choice, Of: OfNetwork, Warning: goesOn,
 		About: "the chosen action cannot be applied"})
+	EventLate = NewJobEvent("too late", EventTraits{Look: Choice, Of: OfNetwork, Warning: untrained,
+		About: "no training step fits after the chosen action, which is not applied"})
 	EventShrink = NewJobEvent("shrink", EventTraits{Look: Down, Of: OfNetwork, Notice: Implied,
 		About: "the network returns to a smaller one"})
 	EventProcesses = NewJobEvent("processes",
@@ -75,6 +77,7 @@ var (
 
 const (
 	goesOn       = "the job continues without it"
+	untrained    = "the network stays the same; change it earlier, or raise the budget"
 	hardlyLearns = "the weights hardly change from now on; choose schedule cosine or linear, a decay closer to 1 or " +
 		"a higher min_lr"
 )

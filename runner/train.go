@@ -136,6 +136,10 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 	if o.Skipped > 0 {
 		p.Line("%s failed and were skipped; the log states the causes", words.Plural(o.Skipped, "action"))
 	}
+	if o.Late > 0 {
+		p.Line("%s came too late for a training step and did not change the network; move the change earlier, or "+
+			"raise time.budget", words.Plural(o.Late, "action"))
+	}
 	if b := o.Best; b != nil {
 		p.Line("best epoch by validation: %d, with %s accuracy on the test images, %s on the validation images, %s",
 			b.Epoch, document.AccuracyText(b.Test.Accuracy), document.AccuracyText(b.Validation.Accuracy),

@@ -33,6 +33,7 @@ type growth struct {
 	Deciding  time.Duration     `json:"deciding_ns"`
 	Operating time.Duration     `json:"operating_ns"`
 	Skipped   int               `json:"skipped,omitempty"` // actions that could not be executed
+	Late      int               `json:"late,omitempty"`    // actions that no training step could follow
 	Plateau   plateau           `json:"plateau,omitzero"`  // history of the accuracy, with WhenPlateau
 	// number of steps of the job after which no parameter warms up; zero means that none does
 	WarmUntil int64 `json:"warm_until,omitempty"`
@@ -124,13 +125,7 @@ func (a *adaptation) adapt(ctx context.Context) error {
 	note := a.note(results.EventDecision)
 	note.Action, note.Probabilities, note.Trials = decision.Action.String(), decision.Probabilities, decision.Trials
 	note.Gains, note.Why = decision.Gains, decision.Why
-	err = a.operate(decision.Action)
-	changed := err == nil && decision.Action.Kind != net2net.None
-	if errors.Is(err, errImpossible) && a.Adapt.OnError == SkipOnError {
-		note.Event, note.Why = results.EventSkipped, err.Error()
-		a.Skipped++
-		err = a.reset(1) // as after the action none
-	}
+	changed, err := a.act(decision.Action, &note)
 	if err != nil {
 		return err
 	}
@@ -146,6 +141,22 @@ func (a *adaptation) adapt(ctx context.Context) error {
 	a.Asked++
 	a.Asking = false
 	return a.Book.Note(note)
+}
+
+// act applies an action, unless it comes too late or is skipped, and completes the note of the decision.
+func (a *adaptation) act(action net2net.Action, note *Note) (changed bool, err error) {
+	if why := a.late(action); why != "" {
+		note.Event, note.Why = results.EventLate, why
+		a.Late++
+		return false, a.reset(1) // as after the action none
+	}
+	err = a.operate(action)
+	if errors.Is(err, errImpossible) && a.Adapt.OnError == SkipOnError {
+		note.Event, note.Why = results.EventSkipped, err.Error()
+		a.Skipped++
+		return false, a.reset(1)
+	}
+	return err == nil && action.Kind != net2net.None, err
 }
 
 // postpone undoes the charges of a decision that was stopped, so the resumed job repeats the whole decision.

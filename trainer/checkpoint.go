@@ -154,9 +154,8 @@ type origin struct {
 var positionKeys = []string{"epoch", "step", "steps", "rate", "lr", "restarted_ns", "low_rate", "time_ns", "spent_ns",
 	"past", "live", "devices", "asked", "asking", "decisions", "loss", "correct", "seen", "missing", "fresh",
 	"validation", "curve", "changes", "abandoned", "divided", "levels", "lessons", "taught", "course", "teaching",
-	"deciding_ns", "operating_ns", "skipped", "plateau", "warm_until", "started", "over", "ended", "best", "scaler",
-	"batching",
-	"images", "flop", "device_ns", "generator", "counts", "options", "data", "program"}
+	"deciding_ns", "operating_ns", "skipped", "late", "plateau", "warm_until", "started", "over", "ended", "best",
+	"scaler", "batching", "images", "flop", "device_ns", "generator", "counts", "options", "data", "program"}
 
 func (j *Job) position() ([]byte, error) {
 	j.settle()

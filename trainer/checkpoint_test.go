@@ -19,6 +19,7 @@ func TestPositionHasAllParts(t *testing.T) {
 	j := &Job{}
 	// fields that are left out if they are empty
 	j.Live, j.adaptation.Skipped, j.LowRate, j.Scaler = []LiveChange{{}}, 1, true, torch.NewScaler()
+	j.adaptation.Late = 1
 	j.evaluation.Best, j.adaptation.Plateau.Epochs, j.adaptation.WarmUntil = &Best{}, 1, 1
 	j.Curve.Loss, j.Batching.Size, j.distillation.Remote, j.Missing = 1, 1, true, 1
 	for _, part := range append(j.parts(), &origin{Program: &program.Facts{}}) {

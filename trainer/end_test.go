@@ -1,6 +1,7 @@
 package trainer_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -8,6 +9,9 @@ import (
 
 	"graft/dataset"
 	"graft/internal/files"
+	"graft/model"
+	"graft/net2net"
+	"graft/results"
 	"graft/torch"
 	"graft/trainer"
 )
@@ -80,4 +84,71 @@ func TestStoppedJobsChangeNoMore(t *testing.T) {
 		require.Zero(t, spans[0].Decisions, name)
 		require.Empty(t, f.Timeline.Missed(spans), "%s: the job stops before it", name)
 	}
+}
+
+// A network grows only if a training step can follow, whether the budget, the stop or the number of epochs ends the
+// job. Otherwise the job says that the change came too late. The forecast agrees.
+func TestNoGrowthWithoutTraining(t *testing.T) {
+	require.NoError(t, torch.SetThreads(1))
+	o := plan()
+	o.Timeline.Events, o.Adapt = nil, trainer.Adapt{Rows: 64}
+	o.Timeline.Budget = 500 * time.Millisecond
+	whole := &memory{}
+	run(t, o, whole)
+	second := whole.rows[1].Time
+	exact, stopped, epochs := o, o, o
+	exact.Timeline.Budget = second + 2*time.Millisecond // a step takes longer
+	stopped.Timeline.Stop = second + 2*time.Millisecond
+	epochs.Epochs = 2
+	for name, tc := range map[string]struct {
+		o    trainer.Options
+		from time.Duration
+	}{
+		"an incomplete epoch":       {o, o.Timeline.Budget - 60*time.Millisecond},
+		"a complete epoch":          {exact, second - 60*time.Millisecond},
+		"the stop of the timeline":  {stopped, second - 60*time.Millisecond},
+		"the last epoch of the job": {epochs, second - 60*time.Millisecond},
+	} {
+		grown, late := 0, 0
+		for at := tc.from; at < tc.from+60*time.Millisecond; at += 4 * time.Millisecond {
+			o := tc.o
+			o.Timeline.Events = []trainer.Event{{At: at, Change: trainer.Up}}
+			outcome := growsOnlyToTrain(t, o)
+			late += outcome.Late
+			grown += outcome.Decisions - outcome.Late
+		}
+		require.Positive(t, grown, name)
+		require.Positive(t, late, name)
+	}
+}
+
+// growsOnlyToTrain runs a job with one decision to grow, and compares its steps after the decision with its network.
+func growsOnlyToTrain(t *testing.T, o trainer.Options) *trainer.Outcome {
+	book := &memory{}
+	outcome := run(t, o, book, "deepen:conv1")
+	at := slices.IndexFunc(book.notes, func(n trainer.Note) bool { return n.Action != "" })
+	if at >= 0 {
+		n := book.notes[at]
+		grows, trains := n.Parameters > n.Before, outcome.Steps > int64(n.Epoch*perEpoch+n.Step)
+		require.Equal(t, grows, n.Event == results.EventDecision, n)
+		require.True(t, trains || !grows, "the new layer is untrained: %+v, %d steps", n, outcome.Steps)
+		require.Equal(t, outcome.Parameters, n.Parameters)
+		require.Equal(t, grows, n.Why == "", n)
+	}
+	f := trainer.Forecast{Timeline: o.Timeline, Profile: steady(t).Profile, Options: o, Training: 540, Validation: 60,
+		First: smallNetwork(), Decide: func(n *model.Network, _ int) (net2net.Action, *model.Network) {
+			grown, action := n.Sketch(), net2net.Action{Kind: "deepen", Target: "conv1"}
+			_, err := net2net.Apply(grown, action, net2net.Options{})
+			require.NoError(t, err)
+			return action, grown
+		}}
+	spans, known := f.Spans()
+	require.True(t, known)
+	steps, decisions, late := int64(0), 0, 0
+	for _, s := range spans {
+		steps, decisions, late = steps+s.Steps, decisions+s.Decisions, late+s.Late
+	}
+	require.Equal(t, []int64{outcome.Steps, int64(outcome.Decisions), int64(outcome.Late)},
+		[]int64{steps, int64(decisions), int64(late)}, o.Timeline)
+	return outcome
 }

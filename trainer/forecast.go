@@ -37,6 +37,7 @@ type Span struct {
 	Steps     int64         // training steps
 	Batches   int64         // evaluation batches
 	Decisions int           // decisions that follow the change, or happen in the span; see Adapt.When
+	Late      int           // decisions that no training step of the network after them can follow
 	Work      []Work        // steps and evaluation batches by network, in the order of their use
 	Missed    bool          // the job ends before the event that begins the span
 }
@@ -259,40 +260,83 @@ func (r *forecast) onDevices() bool { return r.Options.Adapt.Kind().Name == When
 func (r *forecast) decide() {
 	action, after := r.Decide(r.network, r.decided)
 	r.now += r.cost(clock.Work{Kind: clock.Deciding, Count: 1, Network: r.network})
-	if action.Kind != net2net.None {
-		r.now += r.cost(clock.Work{Kind: clock.Surgery, Count: 1, Network: r.network})
-	}
-	gradients := 0
 	if r.Gains != nil {
-		gradients = r.Gains(r.network)
+		r.now += r.gradientsOf(r.network, r.Gains(r.network))
 	}
-	if r.Options.Adapt.starting(action) {
-		gradients++
-	}
-	if gradients > 0 {
-		w := r.Options.gradientWork(r.network, r.Training, r.Profile.Knows)
-		r.now += time.Duration(gradients*w.Count) * r.Profile.Cost(w)
-	}
+	span := r.span()
 	if r.onDevices() {
-		r.spans[r.up].Decisions++
-	} else {
-		r.span().Decisions++
+		span = &r.spans[r.up]
 	}
-	r.asked, r.asking = r.asked+1, false
-	r.use(after)
-	r.decided++
+	span.Decisions++
+	r.asked, r.asking, r.decided = r.asked+1, false, r.decided+1
+	before := r.network
+	if r.use(after); r.unknown {
+		return
+	}
+	took := r.surgery(action, before)
+	if late := r.late(took); late {
+		span.Late++
+		if action.Kind != net2net.None {
+			r.network = before
+			return
+		}
+	}
+	r.now += took
+}
+
+// surgery returns the time of an action on a network, without the decision.
+func (r *forecast) surgery(action net2net.Action, before *model.Network) (took time.Duration) {
+	if action.Kind == net2net.None {
+		return 0
+	}
+	took = r.cost(clock.Work{Kind: clock.Surgery, Count: 1, Network: r.network})
+	if r.Options.Adapt.starting(action) {
+		took += r.gradientsOf(before, 1)
+	}
+	return took
+}
+
+// gradientsOf returns the time of some gradients of a network.
+func (r *forecast) gradientsOf(n *model.Network, count int) time.Duration {
+	if count == 0 {
+		return 0
+	}
+	w := r.Options.gradientWork(n, r.Training, r.Profile.Knows)
+	return time.Duration(count*w.Count) * r.Profile.Cost(w)
+}
+
+// late reports whether no step of the current network can follow surgery of the given time, like [adaptation.late].
+func (r *forecast) late(took time.Duration) bool {
+	if r.Options.Overrun {
+		return false
+	}
+	end := r.step == r.perEpoch()
+	if end && r.Options.Epochs > 0 && r.epochs()+1 >= r.Options.Epochs {
+		return true
+	}
+	left := r.lastStep() - r.now - took
+	if end {
+		left -= r.evaluation()
+	}
+	return left < max(r.cost(r.Options.stepWork(r.network, r.batch(), r.devices)), 1)
+}
+
+// lastStep is the time at which the last step must end.
+func (r *forecast) lastStep() time.Duration {
+	end := r.Timeline.Budget
+	if !r.Options.Overrun {
+		end -= r.evaluation()
+	}
+	if r.Timeline.Stop > 0 {
+		end = min(end, r.Timeline.Stop)
+	}
+	return end
 }
 
 // train takes steps until the epoch or the budget ends, or the next event is due.
 func (r *forecast) train() bool {
 	one := r.cost(r.Options.stepWork(r.network, r.batch(), r.devices))
-	left := r.Timeline.Budget - r.now
-	if !r.Options.Overrun {
-		left -= r.evaluation()
-	}
-	if r.Timeline.Stop > 0 {
-		left = min(left, r.Timeline.Stop-r.now)
-	}
+	left := r.lastStep() - r.now
 	n := int(min(int64(r.perEpoch()-r.step), int64((left-1)/one)+1))
 	if !r.Options.Overrun {
 		n = int(min(int64(r.perEpoch()-r.step), int64(left/one)))

@@ -22,6 +22,7 @@ type Outcome struct {
 	Operating  time.Duration `json:"operating_ns"`      // part of Used that surgery took
 	Decisions  int           `json:"decisions"`         // number of decisions
 	Skipped    int           `json:"skipped,omitempty"` // number of decisions whose action failed
+	Late       int           `json:"late,omitempty"`    // number of decisions whose action came too late for training
 	Parameters int           `json:"parameters"`        // number of parameters of the final network
 	Validation Score         `json:"validation"`        // validation score, on which decisions are based
 	Test       Score         `json:"test"`              // test score, reported but never used for selection
@@ -94,7 +95,7 @@ func (j *Job) outcome() (*Outcome, error) {
 	}
 	last, a := j.evaluation.result(), &j.adaptation
 	o := &Outcome{Epochs: j.Epoch, Steps: j.Steps, Budget: j.Scheduler.Budget(), Used: j.Spent, Deciding: a.Deciding,
-		Operating: a.Operating, Decisions: j.Decisions, Skipped: a.Skipped, Parameters: last.Parameters(),
+		Operating: a.Operating, Decisions: j.Decisions, Skipped: a.Skipped, Late: a.Late, Parameters: last.Parameters(),
 		Validation: j.Validation, Changes: a.Changes, Live: j.Live, Resources: j.resources(j.Spent)}
 	if took := j.Spent - j.Timeline.Start; took > 0 {
 		o.ImagesPerSecond = float64(o.Images) / took.Seconds()

@@ -29,7 +29,8 @@ type Row struct {
 
 // Note is the record of an event in a job.
 type Note struct {
-	// kind of the event: start, up, down, devices, decision, skipped, shrink, end, processes, peer lost or peer missing
+	// kind of the event: start, up, down, devices, decision, skipped, too late, shrink, end, processes, peer lost or
+	// peer missing
 	Event      results.JobEvent `json:"event"`
 	Time       time.Duration    `json:"time_ns"`           // time of the event on the clock
 	Epoch      int              `json:"epoch"`             // current epoch, from 0
@@ -50,7 +51,8 @@ type Note struct {
 	Processes int `json:"processes,omitempty"`
 	// number of images per step after an event that changes it; zero for other events
 	Batch int `json:"batch,omitempty"`
-	// reason why a process was lost or is missing, why an action was skipped, or why the job ended before its budget
+	// reason why a process was lost or is missing, why an action was skipped or too late, or why the job ended before
+	// its budget
 	Why string `json:"why,omitempty"`
 }
 

@@ -75,7 +75,7 @@ func actionsOfLargest(notes []trainer.Note) (actions []string) {
 		switch {
 		case n.Event == results.EventUp:
 			levels = append(levels, len(now))
-		case n.Event.Traits().Of == results.OfNetwork && n.Action != "" && n.Action != "none":
+		case n.Event == results.EventDecision && n.Action != "" && n.Action != "none":
 			now = append(now, n.Action)
 		case n.Event == results.EventDown && len(levels) > 0:
 			now, levels = now[:levels[len(levels)-1]], levels[:len(levels)-1]
