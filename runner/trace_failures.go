@@ -156,6 +156,9 @@ func outagesTitle(r *traces.FailureInfo) string {
 	if r.List.Others > 0 {
 		text += fmt.Sprintf("; %s skipped", words.Plural(r.List.Others, "cluster event"))
 	}
+	if r.List.Moved != "" {
+		text += "\n" + r.List.Moved
+	}
 	return text
 }
 

@@ -72,6 +72,7 @@ type entry struct {
 	name   string // name of the node; empty if the row has its number
 	line   int    // line of the file
 	zero   bool   // the outage ends at second 0, where it begins: zero in To means no end
+	moved  bool   // an hour was added to the end, see slurmFile.endAfter
 }
 
 // end returns the end of an outage, and open if it has no end.

@@ -145,9 +145,11 @@ type Source struct {
 	// error for Slurm events.
 	Start time.Time
 
-	rows  []entry        // outages of the file
-	dated bool           // times of rows are in seconds since 1970
-	names map[string]int // numbers of the nodes that rows name
+	rows  []entry // outages of the file
+	dated bool    // times of rows are in seconds since 1970
+	// number of rows whose ends moved, see slurmFile.endAfter
+	shifted int
+	names   map[string]int // numbers of the nodes that rows name
 	// Trace has the failures of rows in the simulated period, which rows no longer has
 	fitted bool
 }
@@ -220,7 +222,7 @@ func (s *Source) parseSlurm(text []byte) error {
 	if err != nil {
 		return err
 	}
-	s.rows, s.dated = file.rows, true
+	s.rows, s.dated, s.shifted = file.rows, true, file.shifted
 	if len(s.Nodes) == 0 {
 		s.names, err = numbered(file.nodes())
 		return err
@@ -255,7 +257,11 @@ func (s *Source) String() string {
 	if list := s.listed(); len(list) > 0 || !s.dated && s.Trace == nil {
 		parts = append(parts, s.aboutListed(list))
 	}
-	return strings.Join(parts, ", and ")
+	text := strings.Join(parts, ", and ")
+	if s.shifted > 0 {
+		text += "; " + shiftedText(s.shifted)
+	}
+	return text
 }
 
 // listed returns the outages of the options and of a table of outages.

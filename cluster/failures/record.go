@@ -19,6 +19,9 @@ type Record struct {
 	Drains *Trace    // drains; nil for a fault trace
 	Start  time.Time // date of second zero; the zero time if the file has no dates
 	Others int       // number of Slurm events of the cluster, which are not events of nodes
+	// number of Slurm events with an end up to an hour before the start, as at the end of daylight saving time; an hour
+	// was added to their ends
+	Shifted int
 }
 
 // ReadRecord reads a fault trace, a list of outages or Slurm events. The period of a list begins at second zero, and
@@ -65,7 +68,7 @@ func (r *Record) parseSlurm(text []byte, path string, o ReadOptions) error {
 		first := slices.MinFunc(file.rows, func(a, b entry) int { return cmp.Compare(a.From, b.From) })
 		r.Start = time.Unix(first.From-first.From%secondsOfDay, 0).UTC()
 	}
-	r.Others = file.others
+	r.Others, r.Shifted = file.others, file.shifted
 	return r.fill(since(file.rows, r.Start.Unix()), path, o)
 }
 
@@ -181,6 +184,9 @@ func (r *Record) Worst(most int) (list []NodeOutages) {
 	}
 	return list
 }
+
+// ShiftedText says that the ends of some Slurm events moved; it is empty if none did.
+func (r *Record) ShiftedText() string { return shiftedText(r.Shifted) }
 
 // secondsOut returns the seconds in which a node has a fault.
 func secondsOut(n *Node) (sum int64) {

@@ -26,6 +26,7 @@ type slurmFile struct {
 	cluster string  // first cluster
 	rows    []entry // times are in seconds since 1970
 	others  int     // number of events of a cluster, which have no node
+	shifted int     // number of distinct events that end up to an hour before they start; see endAfter
 }
 
 // Columns of Slurm's events. The column StateRaw is numeric, and more precise than the column State.
@@ -57,6 +58,11 @@ func parseSlurm(text []byte, path string) (*slurmFile, error) {
 			"period, as in 'sacctmgr --parsable2 show event Start=2025-01-01'"}
 	}
 	r.rows = distinct(r.rows)
+	for _, e := range r.rows {
+		if e.moved {
+			r.shifted++
+		}
+	}
 	return r, nil
 }
 
@@ -166,10 +172,33 @@ func (r *slurmFile) event(cell func(column string) string) (e entry, err error) 
 		return e, err
 	}
 	if e.To, err = r.date(columnEnd, cell(columnEnd)); err == nil && e.To < e.From {
-		err = r.fault(columnEnd, fmt.Sprintf("is %s, before TimeStart %s", cell(columnEnd), cell(columnStart)),
-			rowRemedy)
+		err = r.endAfter(&e, cell(columnStart), cell(columnEnd))
 	}
 	return e, err
+}
+
+// localLayout is the layout of a local time.
+const localLayout = "2006-01-02T15:04:05"
+
+// endAfter moves the end of an event that ends before it starts, or returns an error. sacctmgr prints local times. At
+// the end of daylight saving time, clocks go back by an hour, so that an event can seem to end up to an hour too early.
+// Its end moves by this hour, as in traces of jobs.
+func (r *slurmFile) endAfter(e *entry, start, end string) error {
+	isLocal := func(text string) bool { return len(text) == len(localLayout) }
+	if isLocal(start) && isLocal(end) && e.To+secondsOfHour >= e.From {
+		e.To, e.moved = e.To+secondsOfHour, true
+		return nil
+	}
+	return r.fault(columnEnd, fmt.Sprintf("is %s, before TimeStart %s", end, start), rowRemedy)
+}
+
+// shiftedText says that the ends of some events moved; it is empty if none did.
+func shiftedText(events int) string {
+	if events == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s with an end up to an hour before the start, as at the end of daylight saving time; "+
+		"an hour was added to the end", words.Plural(events, "event"))
 }
 
 // isOpen reports whether the end of an event is unknown because the event has not ended.
@@ -181,7 +210,7 @@ func (r *slurmFile) date(column, text string) (int64, error) {
 	if v, err := strconv.ParseInt(text, 10, 64); err == nil && 0 < v && v <= maxSecond {
 		return v, nil
 	}
-	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700"} {
+	for _, layout := range []string{localLayout, "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700"} {
 		if t, err := time.Parse(layout, text); err == nil && t.Unix() > 0 {
 			return t.Unix(), nil
 		}

@@ -326,7 +326,7 @@ func TestDamagedSlurmFiles(t *testing.T) {
 		replaced("11-29", "02-30"):                 `e:3: TimeStart is "2026-02-30T01:07:58"` + date + remedy,
 		replaced("2026-11-29T01:08:05", ""):        `e:3: TimeEnd is ""` + end,
 		replaced("2026-11-29T01:08:05", "-5"):      `e:3: TimeEnd is "-5"` + end,
-		replaced("01:08:05", "01:07:05"): "e:3: TimeEnd is 2026-11-29T01:07:05, before TimeStart 2026-11-29T01:07:58" +
+		replaced("01:08:05", "00:07:05"): "e:3: TimeEnd is 2026-11-29T00:07:05, before TimeStart 2026-11-29T01:07:58" +
 			remedy,
 		replaced("|r|", "|"+long[:5000]+"|"):        "e:3: Reason is longer than the limit of 4096 bytes; shorten it",
 		replaced("|r|", "|"+long+"|"):               "e:3: the line is longer than the limit of 65536 bytes" + remedy,
@@ -431,4 +431,31 @@ func FuzzParseRecord(f *testing.F) {
 			require.False(t, math.IsNaN(one.Statistics().Availability))
 		}
 	})
+}
+
+// Clocks go back by an hour at the end of daylight saving time. Local times of an event can then be in the wrong order.
+// An hour is added to its end, and the description counts such events, each once.
+func TestClocksThatGoBack(t *testing.T) {
+	const event = "test|n1|2026-10-25T02:50:00|2026-10-25T02:10:00|DOWN|broken|root(0)\n"
+	text := "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\n" + event + event +
+		"test|n2|2026-10-25T02:50:00|2026-10-25T02:55:00|DOWN|broken|root(0)\n"
+	s := sourceOf(t, text, failures.Options{})
+	s.Start = time.Date(2026, 10, 25, 0, 0, 0, 0, time.UTC)
+	plans, err := s.Schedules([]trace.VC{{Name: "a", Nodes: 2}}, 0, 0)
+	require.NoError(t, err)
+	require.Equal(t, []failures.Outage{{From: second(2, 50, 0), To: second(3, 10, 0), Class: "broken"},
+		{Node: 1, From: second(2, 50, 0), To: second(2, 55, 0), Class: "broken"}}, plans["a"].Listed)
+	const moved = "1 event with an end up to an hour before the start, as at the end of daylight saving time; an " +
+		"hour was added to the end"
+	require.Equal(t, "2 failures and 0 unannounced drains of 2 nodes (Slurm events of events.txt); "+moved, s.String())
+	r, err := failures.ParseRecord([]byte(text), "e", failures.ReadOptions{})
+	require.NoError(t, err)
+	require.Equal(t, 1, r.Shifted)
+	require.Equal(t, moved, r.ShiftedText())
+	for _, times := range []string{"2026-10-25T02:50:00Z|2026-10-25T02:10:00Z", "1792896600|1792894200",
+		"2026-10-25T03:10:01|2026-10-25T02:10:00"} {
+		_, err = failures.ParseRecord([]byte(strings.ReplaceAll(text, "2026-10-25T02:50:00|2026-10-25T02:10:00",
+			times)), "e", failures.ReadOptions{})
+		require.ErrorContains(t, err, "before TimeStart", times)
+	}
 }

@@ -31,14 +31,17 @@ type FailureInfo struct {
 
 // OutageInfo has the statistics of a list of outages that a fault trace does not have. Drains are not faults.
 type OutageInfo struct {
-	Format    string                 `json:"format"`           // "outages" (CSV table) or "slurm"
-	Start     string                 `json:"start"`            // date of second zero; empty without dates
-	Drains    int                    `json:"drains"`           // number of drains
-	Periods   int                    `json:"drain_periods"`    // number of periods in which a node is drained
-	Drain     failures.Spread        `json:"drain"`            // durations of these periods
-	InService float64                `json:"in_service_share"` // share of node time without a failure or a drain
-	Others    int                    `json:"cluster_events"`   // number of Slurm events that do not belong to a node
-	Worst     []failures.NodeOutages `json:"worst"`            // nodes with most failures, at most five
+	Format    string          `json:"format"`           // "outages" (CSV table) or "slurm"
+	Start     string          `json:"start"`            // date of second zero; empty without dates
+	Drains    int             `json:"drains"`           // number of drains
+	Periods   int             `json:"drain_periods"`    // number of periods in which a node is drained
+	Drain     failures.Spread `json:"drain"`            // durations of these periods
+	InService float64         `json:"in_service_share"` // share of node time without a failure or a drain
+	Others    int             `json:"cluster_events"`   // number of Slurm events that do not belong to a node
+	// number of Slurm events with an end up to an hour before the start; an hour was added to their ends
+	Shifted int                    `json:"shifted_ends"`
+	Moved   string                 `json:"-"`     // sentence about these events; empty without them
+	Worst   []failures.NodeOutages `json:"worst"` // nodes with most failures, at most five
 }
 
 // mostWorst is the number of nodes in OutageInfo.Worst.
@@ -105,7 +108,8 @@ func outageInfo(r *failures.Record) *OutageInfo {
 	}
 	drains := r.Drains.Statistics()
 	info := &OutageInfo{Format: r.Format, Drains: drains.Faults, Periods: drains.Outages, Drain: drains.Duration,
-		InService: r.InService(), Others: r.Others, Worst: r.Worst(mostWorst)}
+		InService: r.InService(), Others: r.Others, Shifted: r.Shifted,
+		Moved: r.ShiftedText(), Worst: r.Worst(mostWorst)}
 	if !r.Start.IsZero() {
 		info.Start = r.Start.Format(time.DateTime)
 	}

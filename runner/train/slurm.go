@@ -52,19 +52,26 @@ func findTask(env *app.Env, resolve func(name string) ([]net.IP, error)) (slurmT
 		"found no private address of %q, the node of task 0; set parallel.listen to an address", first), err)
 }
 
-// firstHost returns the first name in a Slurm host list, such as gpu[03-06,9],login.
+// firstHost returns the first name in a Slurm host list, such as gpu[03-06,9],login or rack[1-2]-gpu[1-4].
 func firstHost(list string) string {
-	name, rest, ranges := strings.Cut(list, "[")
-	if comma, _, several := strings.Cut(name, ","); several || !ranges {
-		return comma
+	var name strings.Builder
+	for {
+		k := strings.IndexAny(list, "[,")
+		if k < 0 {
+			return name.String() + list
+		}
+		name.WriteString(list[:k])
+		if list[k] == ',' {
+			return name.String()
+		}
+		inside, after, _ := strings.Cut(list[k+1:], "]")
+		number := inside
+		if end := strings.IndexAny(inside, "-,"); end >= 0 {
+			number = inside[:end]
+		}
+		name.WriteString(number)
+		list = after
 	}
-	inside, after, _ := strings.Cut(rest, "]")
-	number := inside
-	if k := strings.IndexAny(inside, "-,"); k >= 0 {
-		number = inside[:k]
-	}
-	tail, _, _ := strings.Cut(after, ",")
-	return name + number + tail
 }
 
 // meet returns the address at which followers join the leader of a job. Task 0 of srun is the leader; another task

@@ -10,9 +10,11 @@ import (
 	"graft/runner/app"
 )
 
+// The first name of a list is the first line of 'scontrol show hostnames'.
 func TestFirstHostOfAList(t *testing.T) {
 	for list, want := range map[string]string{"": "", "n1": "n1", "n1,n2": "n1", "gpu[03-06]": "gpu03",
-		"gpu[3,7-9],login": "gpu3", "a[01-02]b,c": "a01b", "login,gpu[1-2]": "login", "rack1-n[001]": "rack1-n001"} {
+		"gpu[3,7-9],login": "gpu3", "a[01-02]b,c": "a01b", "login,gpu[1-2]": "login", "rack1-n[001]": "rack1-n001",
+		"a[1-2]b[3-4]": "a1b3", "a[1-2]b[03,7]c,d": "a1b03c", "q[7]-[1,3-4]-x[5],a[1-2]": "q7-1-x5"} {
 		require.Equal(t, want, firstHost(list), list)
 	}
 }
