@@ -48,6 +48,7 @@ type Fleet struct {
 	tools   Tools
 	engine  Engine
 	journal journal
+	opened  string    // folder that Attach opened; empty after Start
 	lock    io.Closer // held while this process may start workers; nil otherwise
 }
 
@@ -157,6 +158,9 @@ func (f *Fleet) hold() error {
 	if f.lock != nil {
 		return nil
 	}
+	if err := f.inPlace(); err != nil {
+		return err
+	}
 	lock, err := f.tools.Files.Lock(filepath.Join(f.journal.Batch.Folder, lockName),
 		fmt.Sprintf("process %d on %s", os.Getpid(), ThisHost(f.tools.Files)))
 	if err != nil {
@@ -164,6 +168,25 @@ func (f *Fleet) hold() error {
 	}
 	f.lock = lock
 	return nil
+}
+
+// inPlace returns an error if the opened folder is not the batch's folder: it was moved or copied after the workers
+// started, and workers use the batch's path.
+func (f *Fleet) inPlace() error {
+	started := f.journal.Batch.Folder
+	opened, err := filepath.Abs(f.opened)
+	if err != nil || f.opened == "" || opened == started {
+		return err
+	}
+	here, err := f.tools.Files.Stat(opened)
+	if err != nil {
+		return err
+	}
+	if there, err := f.tools.Files.Stat(started); err == nil && os.SameFile(here, there) {
+		return nil // such as a symbolic link
+	}
+	return fmt.Errorf("the folder %s was moved or copied: its workers started in %s; move it back, or, when no worker "+
+		"runs, repeat the command that started them with --folder %[1]s", opened, started)
 }
 
 // Close unlocks the folder. Slurm workers continue; local workers end with the process.
@@ -188,7 +211,7 @@ func Attach(t Tools, folder string) (*Fleet, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the batch in %s: %w", folder, err)
 	}
-	return &Fleet{tools: t, engine: e, journal: j}, nil
+	return &Fleet{tools: t, engine: e, journal: j, opened: folder}, nil
 }
 
 func readJournal(fsys files.FS, folder string) (j journal, err error) {

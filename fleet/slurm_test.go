@@ -471,3 +471,26 @@ func TestTheJournalRemembersWhatEnginesForget(t *testing.T) {
 	_, err = Attach(Tools{Files: files.OS{}, Clock: &jumpingClock{}}, t.TempDir())
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
+
+// Workers use the path of a folder. After a move or in a copy of the folder, their supervision names the remedy. A link
+// to the folder is the folder.
+func TestMovedFoldersAreNamed(t *testing.T) {
+	f := onScript(t, &scripted{})
+	require.NoError(t, f.Close())
+	folder := f.Batch().Folder
+	supervise := func(path string) error {
+		other, err := Attach(Tools{Files: files.OS{}, Clock: &jumpingClock{}}, path)
+		require.NoError(t, err)
+		return errors.Join(other.Supervise(context.Background(), lefts(0), SuperviseOptions{}), other.Close())
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(folder, link))
+	require.NoError(t, supervise(link))
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+	require.NoError(t, os.CopyFS(elsewhere, os.DirFS(folder)))
+	want := fmt.Sprintf("the folder %s was moved or copied: its workers started in %s; move it back, or, when no "+
+		"worker runs, repeat the command that started them with --folder %[1]s", elsewhere, folder)
+	require.ErrorContains(t, supervise(elsewhere), want)
+	require.NoError(t, os.Rename(folder, folder+"-old"))
+	require.ErrorContains(t, supervise(elsewhere), want)
+}
