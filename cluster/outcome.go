@@ -12,6 +12,7 @@ type Outcome struct {
 	Jobs      []*Job         // simulated jobs, in order of submission
 	Refused   []Refusal      // refused jobs, in order of submission
 	Pools     []PoolOutcome  // outcomes in the order of the virtual clusters
+	Reserved  []PoolOutcome  // use of nodes that belong to no pool, such as the nodes of a profiler
 	Changes   []Change       // changes of the followed jobs, or of all jobs, in order of time
 	Counts    map[string]int // counts that the policy reports for the whole run; may be nil
 	Events    int64          // number of arrivals and ends
@@ -93,7 +94,7 @@ func (d *PoolOutcome) addSpot(e *engine) {
 func (r *Run) outcome(refused []Refusal) *Outcome {
 	o := &Outcome{Policy: r.policy.Name, Placement: r.Placement, Begin: r.Begin, Given: len(r.Study.Jobs),
 		Quirks: r.Quirks, Refused: refused, Counts: r.Counts, Failing: r.Failures != nil, Types: r.Types,
-		Evicting: r.Spot != nil, Limited: r.Limits, last: r.typed.last}
+		Evicting: r.Spot != nil, Limited: r.Limits, Reserved: r.reserved, last: r.typed.last}
 	o.Jobs = slices.DeleteFunc(r.Jobs, func(j *Job) bool { return j.Number == refusedNumber })
 	for _, pr := range r.Pools {
 		o.Pools = append(o.Pools, pr.done)

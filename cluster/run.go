@@ -25,6 +25,7 @@ type Run struct {
 	varied    bool              // jobs that request equal numbers of devices may need different placements
 	typed     typings           // how the jobs use the types of nodes
 	empty     map[[3]int]*Nodes // idle nodes, by their number, size and type
+	reserved  []PoolOutcome     // see Reserve
 }
 
 // PoolRun holds a pool whose simulation is being prepared.
@@ -109,11 +110,18 @@ func (r *Run) simulate(ctx context.Context) error {
 // utilization and the energy.
 func (r *Run) extend() {
 	last := r.Horizon
+	all := make([]*PoolOutcome, 0, len(r.Pools)+len(r.reserved))
 	for _, pr := range r.Pools {
-		last = max(last, pr.done.Last)
+		all = append(all, &pr.done)
 	}
-	for _, pr := range r.Pools {
-		pr.done.extend(last, r.Horizon)
+	for k := range r.reserved {
+		all = append(all, &r.reserved[k])
+	}
+	for _, d := range all {
+		last = max(last, d.Last)
+	}
+	for _, d := range all {
+		d.extend(last, r.Horizon)
 	}
 }
 
@@ -257,12 +265,18 @@ func (r *Run) engine(pr *PoolRun, jobs []*Job, sched Scheduler, extra int64) *en
 	return e
 }
 
-// Try simulates jobs under a scheduler on nodes that are reserved for them. The argument name identifies the simulation
-// in errors. The simulation does not end before the second until.
-func (r *Run) Try(ctx context.Context, name string, nodes int, jobs []*Job, sched Scheduler, until int64) error {
+// Try simulates jobs under a scheduler on nodes that are reserved for them, and returns the use of these nodes. The
+// argument name identifies the simulation in errors. The simulation does not end before the second until.
+func (r *Run) Try(ctx context.Context, name string, nodes int, jobs []*Job, sched Scheduler,
+	until int64) (PoolOutcome, error) {
 	pr := &PoolRun{Name: name, Nodes: nodes, Until: until, trial: true}
-	if err := r.engine(pr, jobs, sched, 0).run(ctx); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+	e := r.engine(pr, jobs, sched, 0)
+	if err := e.run(ctx); err != nil {
+		return PoolOutcome{}, fmt.Errorf("%s: %w", name, err)
 	}
-	return nil
+	pr.close(e)
+	return pr.done, nil
 }
+
+// Reserve adds the use of nodes that belong to no pool, as Try returned it, to the utilization and the energy.
+func (r *Run) Reserve(used PoolOutcome) { r.reserved = append(r.reserved, used) }

@@ -123,11 +123,11 @@ func jain(users map[string]*share) float64 {
 	return stat.Jain(slowdowns)
 }
 
-// Used returns the utilization of all pools up to the last submission: the device-seconds in use, divided by all
-// device-seconds.
+// Used returns the utilization of all pools, and of reserved nodes, up to the last submission: the device-seconds in
+// use, divided by all device-seconds.
 func (o *Outcome) Used() float64 {
 	used, all := 0.0, 0.0
-	for _, p := range o.Pools {
+	for _, p := range slices.Concat(o.Pools, o.Reserved) {
 		used, all = used+p.Used, all+p.All
 	}
 	return used / all
@@ -140,7 +140,7 @@ type Power struct{ Busy, Idle float64 }
 // and a device out of service uses no energy.
 func (o *Outcome) Joules(w Power) float64 {
 	joules := 0.0
-	for _, p := range o.Pools {
+	for _, p := range slices.Concat(o.Pools, o.Reserved) {
 		joules += w.Busy*p.UsedEver + w.Idle*(p.AllEver-p.UsedEver)
 	}
 	return joules

@@ -51,3 +51,29 @@ func TestLucidRefuses(t *testing.T) {
 	_, err = c.Study.Run(context.Background(), lucid.Policy(lucid.Options{}), cluster.Options{})
 	require.ErrorContains(t, err, "set cluster.data (option data) to the folder that contains them")
 }
+
+// The nodes of the profiler count in the used share and in the energy, also if a later run of the study reads the
+// profiler's results from its memory.
+func TestTheProfilersNodesCount(t *testing.T) {
+	c, err := schedtest.Parse(`each 8
+vc a 2
+vc b 2
+vc c 1
+alone m1 0
+job first vc a at 0 for 100 on 8 model m1 estimate 9
+job long vc b at 0 for 1000 on 16 model m1 estimate 9
+job last vc a at 10000 for 100 on 8 model m1 estimate 9
+`)
+	require.NoError(t, err)
+	policy := lucid.Policy(lucid.Options{From: []string{"a"}, Nodes: 1})
+	for range 2 {
+		o, err := c.Study.Run(context.Background(), policy, cluster.Options{})
+		require.NoError(t, err)
+		require.Empty(t, o.Refused)
+		require.True(t, lucid.Of(o.Jobs[0]).Skipped && lucid.Of(o.Jobs[2]).Skipped, "they end in the profiler")
+		require.Equal(t, int64(10_100), o.Jobs[2].End)
+		inUse := 8*100 + 16*float64(o.Jobs[1].End-o.Jobs[1].Start)
+		require.InDelta(t, inUse/(5*8*10_000), o.Used(), 1e-9, "until the last submission")
+		require.InDelta(t, 5*8*10_100+inUse+8*100, o.Joules(cluster.Power{Busy: 2, Idle: 1}), 1e-6)
+	}
+}

@@ -17,6 +17,7 @@ type memory struct {
 	placement string
 	seen      []*cluster.Job
 	scalings  []scaling
+	used      cluster.PoolOutcome
 }
 
 // remembered is the largest number of jobs whose profiles are kept. Larger studies need the memory for the next
@@ -25,21 +26,22 @@ const remembered = 200_000
 
 // of runs the profiler for a run, unless its result is cached.
 func (l *memory) of(ctx context.Context, r *cluster.Run, o Options, likes []*cluster.Job,
-	until int64) ([]*cluster.Job, []scaling, error) {
+	until int64) ([]*cluster.Job, []scaling, cluster.PoolOutcome, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.study == r.Study && l.placement == r.Placement {
-		return l.seen, l.scalings, nil
+		return l.seen, l.scalings, l.used, nil
 	}
 	seen := cluster.NewJobs(likes, func(j *cluster.Job) int64 { return min(j.Trace.Duration, o.Limit) })
 	sched := &profiler{waiting: cluster.NewQueue(devices), largest: o.Largest, forecast: r.Forecast}
-	if err := r.Try(ctx, "profiler", o.Nodes, seen, sched, until); err != nil {
-		return nil, nil, err
+	used, err := r.Try(ctx, "profiler", o.Nodes, seen, sched, until)
+	if err != nil {
+		return nil, nil, used, err
 	}
 	if len(seen) <= remembered {
-		l.study, l.placement, l.seen, l.scalings = r.Study, r.Placement, seen, sched.scalings
+		l.study, l.placement, l.seen, l.scalings, l.used = r.Study, r.Placement, seen, sched.scalings, used
 	}
-	return seen, sched.scalings, nil
+	return seen, sched.scalings, used, nil
 }
 
 // profile runs jobs on the profiler's nodes and records when each was profiled. Jobs that end there are done.
@@ -59,10 +61,11 @@ func profile(ctx context.Context, r *cluster.Run, o Options, last *memory) error
 		return fmt.Errorf("the profiler has %d devices, but must profile jobs that request up to %d devices; give it "+
 			"more nodes, or lower the limit of GPUs per job", o.devices(r), o.Largest)
 	}
-	seen, scalings, err := last.of(ctx, r, o, likes, until)
+	seen, scalings, used, err := last.of(ctx, r, o, likes, until)
 	if err != nil {
 		return err
 	}
+	r.Reserve(used)
 	for k, j := range likes {
 		record(j, seen[k], o.Limit, r.Quirks.Keeps(freeProfiling))
 	}

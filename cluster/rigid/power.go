@@ -2,7 +2,6 @@ package rigid
 
 import (
 	"fmt"
-	"slices"
 
 	"graft/cluster"
 	"graft/cluster/study"
@@ -28,14 +27,6 @@ func (o PowerOptions) validate() error {
 }
 
 func (o PowerOptions) on() bool { return o.Busy > 0 }
-
-// remarks explains the energy under some of the schedulers.
-func (o PowerOptions) remarks(schedulers []string) []string {
-	if o.on() && slices.Contains(schedulers, "lucid") {
-		return []string{"The energy under lucid does not include the GPUs of its profiler."}
-	}
-	return nil
-}
 
 // gpuTime is the metric of simulations in which the work of jobs is not always the same: nodes fail, jobs grow, or spot
 // jobs are evicted.

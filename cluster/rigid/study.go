@@ -94,7 +94,6 @@ func (s *simulations) Plan() *study.Plan {
 		}
 	}
 	p.Remarks = append(p.Remarks, s.withoutEffect(p)...)
-	p.Remarks = append(p.Remarks, c.Power.remarks(s.Schedule.Schedulers)...)
 	if len(oracles) > 0 {
 		p.Remarks = append(p.Remarks, fmt.Sprintf("Schedulers marked %s (%s) have the true durations of jobs, which a "+
 			"real scheduler does not have.", oracleMark, strings.Join(oracles, ", ")))
