@@ -64,7 +64,7 @@ var jobFeatures = []jobFeature{
 	{name: "name", text: func(j *trace.Job) string { return j.Name }},
 	{name: "model", text: func(j *trace.Job) string { return j.Trains().Model }},
 	{name: "dataset", text: func(j *trace.Job) string { return j.Trains().Dataset }},
-	{name: "gpus", number: func(j *trace.Job, _ time.Time, _ *history) float64 { return devices(j) }},
+	{name: "gpus", number: func(j *trace.Job, _ time.Time, _ *history) float64 { return j.Devices() }},
 	{name: "cpus", number: func(j *trace.Job, _ time.Time, _ *history) float64 { return float64(j.CPUs) }},
 	{name: "batch", number: func(j *trace.Job, _ time.Time, _ *history) float64 { return float64(j.Trains().Batch) }},
 	{name: "amp", number: func(j *trace.Job, _ time.Time, _ *history) float64 { return truth(j.Trains().AMP) }},

@@ -77,19 +77,11 @@ func (s *summary) size() float64 {
 	return s.count
 }
 
-func kindOfJob(j *trace.Job) kind { return kind{j.User, j.Name, devices(j)} }
+func kindOfJob(j *trace.Job) kind { return kind{j.User, j.Name, j.Devices()} }
 
 func likenessOf(j *trace.Job) likeness {
 	t := j.Trains()
 	return likeness{kindOfJob(j), t.Model, t.Dataset, t.Batch, t.AMP}
-}
-
-// devices returns the devices that a job requests; a part of a device counts as a fraction.
-func devices(j *trace.Job) float64 {
-	if j.Share > 0 {
-		return float64(j.Share) / 1000
-	}
-	return float64(j.GPUs)
 }
 
 // ended adds a job that has ended.

@@ -35,11 +35,11 @@ func TestLearningCanBeStopped(t *testing.T) {
 func TestSubmissionsAreCounted(t *testing.T) {
 	noon := time.Date(2020, 4, 1, 12, 0, 0, 0, time.UTC)
 	series := must(estimate.TicksOf([]trace.Job{{Submit: -1, GPUs: 2}, {Submit: 600, GPUs: 4}, {Submit: 599, GPUs: 1},
-		{Submit: 1, GPUs: 8}, {Submit: 5}}, noon, 0))
-	require.Len(t, series, 74)
+		{Submit: 1, GPUs: 8}, {Submit: 5}, {Submit: 1200, GPUs: 1, Share: 250}}, noon, 0))
+	require.Len(t, series, 75)
 	require.Equal(t, noon.Add(-12*time.Hour), series[0].Time)
 	require.Equal(t, []estimate.Tick{{noon.Add(-10 * time.Minute), 1, 2}, {noon, 2, 9},
-		{noon.Add(10 * time.Minute), 1, 4}}, series[71:])
+		{noon.Add(10 * time.Minute), 1, 4}, {noon.Add(20 * time.Minute), 1, 0.25}}, series[71:])
 	_, err := estimate.ThroughputTable(series, estimate.ThroughputOptions{})
 	require.NoError(t, err)
 	for want, jobs := range map[string][]trace.Job{

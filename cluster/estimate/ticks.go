@@ -12,8 +12,9 @@ import (
 const mostTicks = 1 << 20
 
 // TicksOf counts the submissions of a trace per time step: the number of jobs that request devices, and the number of
-// requested devices. The first step begins at midnight before the first job; the last step contains the last job. The
-// argument zero is the date at which the trace's time is 0. A step of zero means ten minutes.
+// requested devices, in which a part of a device counts as a fraction. The first step begins at midnight before the
+// first job; the last step contains the last job. The argument zero is the date at which the trace's time is 0. A step
+// of zero means ten minutes.
 func TicksOf(jobs []trace.Job, zero time.Time, step time.Duration) ([]Tick, error) {
 	o := ThroughputOptions{Step: step}
 	o.EnsureDefaults()
@@ -38,7 +39,7 @@ func TicksOf(jobs []trace.Job, zero time.Time, step time.Duration) ([]Tick, erro
 		if j := &jobs[k]; j.GPUs > 0 {
 			t := &ticks[(j.Submit-begin)/seconds]
 			t.Jobs++
-			t.GPUs += float64(j.GPUs)
+			t.GPUs += j.Devices()
 		}
 	}
 	return ticks, nil

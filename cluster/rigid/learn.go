@@ -105,6 +105,7 @@ type lessons struct {
 	until             int64           // last submission in these workloads, in seconds of the trace
 	idle              int             // number of workloads without a decision, because there are enough devices
 	refused           int             // number of jobs of the traces that cannot run
+	parts             int             // number of jobs of the traces that request parts of GPUs
 	traces            map[string]bool // paths of the traces of these workloads
 	described         map[string]any  // the cluster and its jobs, for [study.Setting]
 }
@@ -120,6 +121,9 @@ func (l *lessons) String() string {
 	}
 	if l.refused > 0 {
 		text += fmt.Sprintf(" Jobs that cannot run were left out: %d.", l.refused)
+	}
+	if l.parts > 0 {
+		text += " " + trace.PartsSentence(l.parts)
 	}
 	return text
 }
@@ -185,6 +189,7 @@ func (f *File) workloads(l *lessons) (all []*agent.Workload, err error) {
 			return nil, err
 		}
 		l.refused += len(refused)
+		l.parts += trace.PartsOf(base.Jobs)
 		for _, vc := range base.VCs {
 			all = append(all, f.divide(path, &base, vc, refused)...)
 		}
