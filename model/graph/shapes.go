@@ -22,6 +22,9 @@ type Sizes struct {
 	batch   int64 // number of examples
 	graph   *Graph
 	double  map[Value][]int // shapes for twice the batch; nil until needed
+	of      *shaper
+	nodes   int // nodes whose results have shapes
+	read    int // tensors whose shapes are known
 }
 
 // Of returns the shape of a node's argument that is a value or a weight; nil for a number.
@@ -37,17 +40,33 @@ func (s *Sizes) Of(arg any) []int {
 
 // Sizes infers the shapes of all values, as [Graph.Shapes] does.
 func (g *Graph) Sizes() (*Sizes, error) {
+	sizes := g.NewSizes()
+	return sizes, sizes.Extend()
+}
+
+// NewSizes returns the shapes of a graph's inputs. Extend adds the results of its nodes.
+func (g *Graph) NewSizes() *Sizes {
 	s := newShaper(g)
-	sizes := &Sizes{shapes: s.shapes, tensors: s.tensors, batch: 1, graph: g}
+	sizes := &Sizes{shapes: s.shapes, tensors: s.tensors, batch: 1, graph: g, of: s, read: len(g.Tensors)}
 	if len(g.Input.Shape) > 0 {
 		sizes.batch = int64(max(g.Input.Shape[0].N, 1))
 	}
-	for k := range g.Nodes {
-		if err := s.node(&g.Nodes[k]); err != nil {
-			return sizes, fmt.Errorf("infer the shape of %s: %w", g.Nodes[k].String(), err)
+	return sizes
+}
+
+// Extend infers the shapes of the nodes that were added to the graph since the last call. Nodes after an error have no
+// shapes.
+func (s *Sizes) Extend() error {
+	for ; s.read < len(s.graph.Tensors); s.read++ {
+		s.tensors[s.graph.Tensors[s.read].Name] = s.graph.Tensors[s.read].Shape
+	}
+	for ; s.nodes < len(s.graph.Nodes); s.nodes++ {
+		n := &s.graph.Nodes[s.nodes]
+		if err := s.of.node(n); err != nil {
+			return fmt.Errorf("infer the shape of %s: %w", n.String(), err)
 		}
 	}
-	return sizes, nil
+	return nil
 }
 
 // ErrTooLarge reports that shapes have far more values than a machine can hold.

@@ -156,27 +156,43 @@ func (e *networkEncoder) tensorOf(arg any) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("the weights have no tensor %s", string(weight))
 	}
-	values, err := stored.Float64s()
-	if err != nil {
-		return "", err
-	}
 	dims := make([]int, len(stored.Shape))
 	for k, d := range stored.Shape {
 		dims[k] = int(d)
 	}
+	if stored.DType == weights.Int64 { // beyond float64's 53 bits too
+		name := e.tensor(e.fresh(), typeInt64, dims, stored.Data)
+		e.names[arg], e.types[name] = name, typeInt64
+		return name, stored.Validate()
+	}
+	values, err := stored.Float64s()
+	if err != nil {
+		return "", err
+	}
 	e.names[arg] = e.filled(onnxTypes[stored.DType], values, dims...)
 	return e.names[arg], nil
+}
+
+// integers adds an initializer of integers.
+func (e *networkEncoder) integers(values []int64, dims ...int) string {
+	var data []byte
+	for _, v := range values {
+		data = binary.LittleEndian.AppendUint64(data, uint64(v))
+	}
+	name := e.tensor(e.fresh(), typeInt64, dims, data)
+	e.types[name] = typeInt64
+	return name
 }
 
 // filled adds an initializer of any type.
 func (e *networkEncoder) filled(kind int64, values []float64, dims ...int) (name string) {
 	switch kind {
 	case typeInt64:
-		var data []byte
-		for _, v := range values {
-			data = binary.LittleEndian.AppendUint64(data, uint64(int64(v)))
+		whole := make([]int64, len(values))
+		for k, v := range values {
+			whole[k] = int64(v)
 		}
-		name = e.tensor(e.fresh(), typeInt64, dims, data)
+		return e.integers(whole, dims...)
 	case typeBool:
 		data := make([]byte, len(values))
 		for k, v := range values {

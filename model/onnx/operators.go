@@ -26,7 +26,7 @@ func init() { // rules refer to each other
 		"pow": pairwise("Pow"), "maximum": pairwise("Max"), "minimum": pairwise("Min"),
 		"eq": compare("Equal", false), "ne": compare("Equal", true), "lt": compare("Less", false),
 		"le": compare("LessOrEqual", false), "gt": compare("Greater", false), "ge": compare("GreaterOrEqual", false),
-		"bitwise_not": unary("Not"), "logical_not": unary("Not"), "masked_fill": maskedFill, "where": whereRule,
+		"bitwise_not": bitwiseNot, "logical_not": logicalNot, "masked_fill": maskedFill, "where": whereRule,
 		"softmax": softmaxRule("Softmax"), "log_softmax": softmaxRule("LogSoftmax"), "mean": reduced("ReduceMean"),
 		"sum": reduced("ReduceSum"), "amax": reduced("ReduceMax"), "amin": reduced("ReduceMin"),
 		"max_pool2d": maxPoolRule, "avg_pool2d": averagePoolRule, "adaptive_avg_pool2d": adaptiveRule,
@@ -43,15 +43,16 @@ func init() { // rules refer to each other
 		"elu":  activated(torch.ELU, "alpha", 1),
 		"relu": activated(torch.ReLU, "", 0), "relu6": activated(torch.ReLU6, "", 0),
 		"sigmoid": activated(torch.Sigmoid, "", 0), "tanh": activated(torch.Tanh, "", 0),
+		"neg": unary("Neg"), "abs": unary("Abs"), "sign": unary("Sign"), "floor": rounded("Floor"),
+		"ceil": rounded("Ceil"),
 		"silu": activated(torch.SiLU, "", 0), "hardswish": activated(torch.Hardswish, "", 0),
 	}
 	for _, name := range strings.Fields("dropout feature_dropout alias contiguous detach clone") {
 		operatorRules[name] = func(e *networkEncoder) ([]string, error) { return e.one(e.first()) }
 	}
-	for name, operator := range map[string]string{"neg": "Neg", "exp": "Exp", "log": "Log", "sqrt": "Sqrt",
-		"abs": "Abs", "erf": "Erf", "reciprocal": "Reciprocal", "sin": "Sin", "cos": "Cos", "floor": "Floor",
-		"ceil": "Ceil", "sign": "Sign"} {
-		operatorRules[name] = unary(operator)
+	for name, operator := range map[string]string{"exp": "Exp", "log": "Log", "sqrt": "Sqrt", "erf": "Erf",
+		"reciprocal": "Reciprocal", "sin": "Sin", "cos": "Cos"} {
+		operatorRules[name] = realOnly(operator)
 	}
 }
 

@@ -249,7 +249,7 @@ func attentionRule(e *networkEncoder) ([]string, error) {
 
 func softmaxRule(operator string) operatorRule {
 	return func(e *networkEncoder) ([]string, error) {
-		x, err := e.first()
+		x, err := e.converted()
 		return []string{e.op(operator, []string{x}, attribute{"axis", e.dim("dim", -1)})}, err
 	}
 }

@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -93,7 +94,7 @@ func catRule(e *networkEncoder) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []string{e.op("Concat", list, attribute{"axis", int(e.number("dim", 0))})}, nil
+	return []string{e.op("Concat", e.promoted(list), attribute{"axis", int(e.number("dim", 0))})}, nil
 }
 
 func stackRule(e *networkEncoder) ([]string, error) {
@@ -101,7 +102,7 @@ func stackRule(e *networkEncoder) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	dim := int(e.number("dim", 0))
+	dim, list := int(e.number("dim", 0)), e.promoted(list)
 	for k := range list {
 		list[k] = e.op("Unsqueeze", []string{list[k], e.graph.shape(dim)})
 	}
@@ -159,27 +160,42 @@ func selectRule(e *networkEncoder) ([]string, error) {
 		attribute{"axis", e.dim("dim", 0)})}, err
 }
 
+// sliceRule writes indices from the start for a fixed size; for the batch, ONNX evaluates them as PyTorch does.
 func sliceRule(e *networkEncoder) ([]string, error) {
 	x, err := e.first()
-	dim, v := e.dim("dim", 0), e.n.Results[0]
-	start, step := e.number("start", 0), int(e.number("step", 1))
-	if _, computed := e.n.Arg("start").(networks.Value); computed {
-		return nil, errors.New("a slice with a non-constant start is not supported")
+	dim, v, step := e.dim("dim", 0), e.n.Results[0], int(e.number("step", 1))
+	size, more := e.shapes[v][dim], e.larger[v][dim]
+	_, computed := e.n.Arg("start").(networks.Value)
+	_, computedEnd := e.n.Arg("end").(networks.Value)
+	varies := e.varies(e.n.Args[0].Value, dim)
+	if computed || computedEnd && varies {
+		return nil, errors.New("a slice with a non-constant start, or end in the batch, is not supported")
 	}
-	end := math.MaxInt64
-	if size := e.shapes[v][dim]; size == e.larger[v][dim] {
-		from := int(start)
-		if from < 0 {
-			from += e.shapeOf(e.n.Args[0].Value)[dim]
+	start, end := int(e.number("start", 0)), math.MaxInt64
+	if last, given := e.n.Arg("end").(int64); given {
+		end = int(last)
+	}
+	switch {
+	case !varies && size == more:
+		if start < 0 {
+			start = max(0, start+e.shapeOf(e.n.Args[0].Value)[dim])
 		}
-		end = from + size*step
-		start = float64(from)
-	} else if e.n.Arg("end") != nil && e.number("end", 0) < math.MaxInt32 {
+		end = start + size*step
+	case size != more && (start < 0 || end < math.MaxInt32):
 		return nil, errors.New("slicing the batch dimension is not supported")
 	}
-	return []string{e.op("Slice", []string{x, e.graph.shape(int(start)), e.graph.shape(end), e.graph.shape(dim),
+	return []string{e.op("Slice", []string{x, e.graph.shape(start), e.graph.shape(end), e.graph.shape(dim),
 		e.graph.shape(step)})}, err
 }
+
+// varies reports whether a dimension of an argument depends on the number of examples.
+func (e *networkEncoder) varies(arg any, dim int) bool {
+	v, ok := arg.(networks.Value)
+	return ok && e.shapes[v][dim] != e.larger[v][dim]
+}
+
+// mostWhole is the largest number up to which float64 represents every integer.
+const mostWhole = 1 << 53
 
 // arangeRule writes the numbers; their count is the example's.
 func arangeRule(e *networkEncoder) ([]string, error) {
@@ -187,16 +203,22 @@ func arangeRule(e *networkEncoder) ([]string, error) {
 	if e.shapes[v][0] != e.larger[v][0] {
 		return nil, errors.New("a range whose length depends on the batch size is not supported")
 	}
+	kind := int64(typeInt64)
+	for _, name := range []string{"start", "end", "step"} {
+		if _, fractional := e.n.Arg(name).(float64); fractional {
+			kind = typeFloat
+		}
+	}
+	if d, ok := e.n.Arg("dtype").(weights.DType); ok {
+		kind = onnxTypes[d]
+	}
 	start, step := e.number("start", 0), e.number("step", 1)
+	if math.Abs(start) > mostWhole || math.Abs(step) > mostWhole {
+		return nil, fmt.Errorf("a range from %g in steps of %g is not supported", start, step)
+	}
 	values := make([]float64, e.shapes[v][0])
 	for k := range values {
 		values[k] = start + float64(k)*step
-	}
-	kind := int64(typeInt64)
-	if d, ok := e.n.Arg("dtype").(weights.DType); ok {
-		kind = onnxTypes[d]
-	} else if start != math.Trunc(start) || step != math.Trunc(step) {
-		kind = typeFloat
 	}
 	return []string{e.filled(kind, values, len(values))}, nil
 }

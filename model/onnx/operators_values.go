@@ -6,6 +6,7 @@ import (
 
 	"graft/model"
 	"graft/torch"
+	"graft/torch/weights"
 )
 
 func unary(operator string) operatorRule {
@@ -13,6 +14,39 @@ func unary(operator string) operatorRule {
 		x, err := e.first()
 		return []string{e.op(operator, []string{x})}, err
 	}
+}
+
+// realOnly is an operator that converts integers and truth values to real numbers first, as PyTorch does.
+func realOnly(operator string) operatorRule {
+	return func(e *networkEncoder) ([]string, error) {
+		x, err := e.first()
+		return []string{e.op(operator, []string{e.cast(x, typeFloat)})}, err
+	}
+}
+
+// rounded is an operator that does not change integers.
+func rounded(operator string) operatorRule {
+	return func(e *networkEncoder) ([]string, error) {
+		x, err := e.first()
+		if e.kind(x) != typeFloat {
+			return []string{x}, err
+		}
+		return []string{e.op(operator, []string{x})}, err
+	}
+}
+
+func logicalNot(e *networkEncoder) ([]string, error) {
+	x, err := e.first()
+	return []string{e.op("Not", []string{e.cast(x, typeBool)})}, err
+}
+
+// bitwiseNot writes -1 - x for integers.
+func bitwiseNot(e *networkEncoder) ([]string, error) {
+	x, err := e.first()
+	if e.kind(x) == typeBool {
+		return []string{e.op("Not", []string{x})}, err
+	}
+	return []string{e.op("Sub", []string{e.like(x, -1), x})}, err
 }
 
 // operands returns two arguments; one of them may be a number.
@@ -27,18 +61,41 @@ func (e *networkEncoder) operands(a, b any) (x, y string, err error) {
 		}
 	}
 	for k, arg := range given {
-		if v, isNumber := asNumber(arg); isNumber {
-			names[k] = e.filled(e.kindOf(arg, names[1-k]), []float64{v})
+		if _, isNumber := asNumber(arg); isNumber {
+			names[k] = e.scalar(e.kindOf(arg, names[1-k]), arg)
 		}
 	}
-	if a, b := e.kind(names[0]), e.kind(names[1]); a != b { // promoted as in PyTorch
-		to := int64(typeInt64)
-		if a == typeFloat || b == typeFloat {
-			to = typeFloat
-		}
-		names[0], names[1] = e.cast(names[0], to), e.cast(names[1], to)
-	}
+	names = e.promoted(names)
 	return names[0], names[1], nil
+}
+
+// promoted converts tensors to their common type, as PyTorch does.
+func (e *networkEncoder) promoted(names []string) []string {
+	to, same := e.kind(names[0]), true
+	for _, name := range names {
+		kind := e.kind(name)
+		same = same && kind == to
+		if to == typeBool || kind == typeFloat {
+			to = kind
+		}
+	}
+	if same {
+		return names
+	}
+	var converted []string
+	for _, name := range names {
+		converted = append(converted, e.cast(name, to))
+	}
+	return converted
+}
+
+// scalar adds a number of a type. Integers keep all digits.
+func (e *networkEncoder) scalar(kind int64, number any) string {
+	if whole, ok := number.(int64); ok && kind == typeInt64 {
+		return e.integers([]int64{whole})
+	}
+	v, _ := asNumber(number)
+	return e.filled(kind, []float64{v})
 }
 
 // cast converts a tensor to a type.
@@ -73,6 +130,9 @@ func asNumber(arg any) (float64, bool) {
 	return 0, false
 }
 
+// ofTruths are the operators that compute the same for truth values.
+var ofTruths = map[string]string{"Mul": "And", "Min": "And", "Add": "Or", "Max": "Or"}
+
 func pairwise(operator string) operatorRule {
 	return func(e *networkEncoder) ([]string, error) {
 		if e.number("alpha", 1) != 1 || e.n.Arg("rounding_mode") != nil {
@@ -86,8 +146,14 @@ func pairwise(operator string) operatorRule {
 		if err != nil {
 			return nil, err
 		}
-		if operator == "Div" && e.kind(x) == typeInt64 {
-			return nil, errors.New("integer division is not supported")
+		if operator == "Div" {
+			x, y = e.cast(x, typeFloat), e.cast(y, typeFloat)
+		}
+		if logical := ofTruths[operator]; e.kind(x) == typeBool {
+			if logical == "" {
+				return nil, errors.New("the operands are truth values; ONNX requires numbers")
+			}
+			return []string{e.op(logical, []string{x, y})}, nil
 		}
 		return []string{e.op(operator, []string{x, y})}, nil
 	}
@@ -98,6 +164,9 @@ func compare(operator string, not bool) operatorRule {
 		x, y, err := e.operands(e.n.Args[0].Value, e.n.Arg("other"))
 		if err != nil {
 			return nil, err
+		}
+		if operator != "Equal" && e.kind(x) == typeBool {
+			x, y = e.cast(x, typeInt64), e.cast(y, typeInt64)
 		}
 		out := e.typed(typeBool, operator, []string{x, y})
 		if not {
@@ -110,14 +179,13 @@ func compare(operator string, not bool) operatorRule {
 func maskedFill(e *networkEncoder) ([]string, error) {
 	x, err1 := e.arg("self")
 	mask, err2 := e.arg("mask")
-	v, isNumber := asNumber(e.n.Arg("value"))
-	if !isNumber {
+	if _, isNumber := asNumber(e.n.Arg("value")); !isNumber {
 		return nil, errors.New("the fill value is a tensor; expected a number")
 	}
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	return []string{e.typed(e.kind(x), "Where", []string{mask, e.like(x, v), x})}, nil
+	return []string{e.typed(e.kind(x), "Where", []string{mask, e.scalar(e.kind(x), e.n.Arg("value")), x})}, nil
 }
 
 func whereRule(e *networkEncoder) ([]string, error) {
@@ -129,9 +197,18 @@ func whereRule(e *networkEncoder) ([]string, error) {
 	return []string{e.typed(e.kind(x), "Where", []string{condition, x, y})}, err
 }
 
+// converted returns the first argument, converted to the type in the argument dtype.
+func (e *networkEncoder) converted() (string, error) {
+	x, err := e.first()
+	if d, ok := e.n.Arg("dtype").(weights.DType); ok && err == nil {
+		x = e.cast(x, onnxTypes[d])
+	}
+	return x, err
+}
+
 func reduced(operator string) operatorRule {
 	return func(e *networkEncoder) ([]string, error) {
-		x, err := e.first()
+		x, err := e.converted()
 		rank := len(e.shapeOf(e.n.Args[0].Value))
 		var axes []int
 		if e.n.Arg("dim") != nil {
@@ -174,8 +251,8 @@ func clampRule(e *networkEncoder) ([]string, error) {
 			continue
 		}
 		var y string
-		if v, isNumber := asNumber(value); isNumber {
-			y = e.filled(e.kindOf(value, x), []float64{v})
+		if _, isNumber := asNumber(value); isNumber {
+			y = e.scalar(e.kindOf(value, x), value)
 		} else if y, err = e.tensorOf(value); err != nil {
 			return nil, err
 		}
@@ -207,6 +284,9 @@ func activated(kind torch.Activation, parameter string, missing float64) operato
 		if err != nil {
 			return nil, err
 		}
+		if kind != torch.ReLU {
+			x = e.cast(x, typeFloat)
+		}
 		return e.one(e.activation(model.Activation{Kind: kind, Parameter: e.number(parameter, missing)}, x))
 	}
 }
@@ -228,5 +308,5 @@ func geluRule(e *networkEncoder) ([]string, error) {
 
 func rsqrtRule(e *networkEncoder) ([]string, error) {
 	x, err := e.first()
-	return []string{e.op("Reciprocal", []string{e.op("Sqrt", []string{x})})}, err
+	return []string{e.op("Reciprocal", []string{e.op("Sqrt", []string{e.cast(x, typeFloat)})})}, err
 }

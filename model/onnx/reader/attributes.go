@@ -16,6 +16,8 @@ var attributes = map[string]string{
 	"LayerNormalization":    "axis epsilon stash_type",
 	"InstanceNormalization": "epsilon",
 	"LSTM":                  "direction hidden_size input_forget=0 layout=0",
+	"GRU":                   "direction hidden_size layout=0 linear_before_reset",
+	"RNN":                   "activations direction hidden_size layout=0",
 	"Dropout":               "seed",
 	"Elu":                   "alpha",
 	"LeakyRelu":             "alpha",

@@ -1,5 +1,10 @@
 package reader
 
+import (
+	"slices"
+	"strings"
+)
+
 // Numbers of TensorProto.DataType.
 const (
 	kindInt64 = 7
@@ -15,6 +20,9 @@ func (b *builder) integral(name string) bool {
 	return false
 }
 
+// truths are the operators whose results are truth values.
+var truths = strings.Fields("Equal Not Greater GreaterOrEqual Less LessOrEqual And Or")
+
 // setKinds records the types of a node's results if the file does not state them. Results have the type of the first
 // input, except for the operators below.
 func (b *builder) setKinds(n *node) {
@@ -25,7 +33,7 @@ func (b *builder) setKinds(n *node) {
 	switch {
 	case n.op == "Shape":
 		kind = kindInt64
-	case n.op == "Equal" || n.op == "Not":
+	case slices.Contains(truths, n.op):
 		kind = kindBool
 	case n.op == "Cast" && n.attributes["to"] != nil:
 		kind = n.attributes["to"].whole

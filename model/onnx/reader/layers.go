@@ -2,6 +2,7 @@ package reader
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -195,16 +196,44 @@ func gelu(c *call) error {
 		graph.Arg{Name: "approximate", Value: c.text("approximate", "none")})
 }
 
+// power maps to the overload of pow for a number or a tensor as the base and as the exponent. ONNX's result has the
+// type of the base.
 func power(c *call) error {
-	x, err := c.need(0)
-	if err != nil {
-		return err
+	for k := range 2 {
+		if _, err := c.need(k); err != nil {
+			return err
+		}
 	}
-	exponent := c.number(c.operand(1))
-	if _, tensor := exponent.(graph.Value); tensor || exponent == nil {
-		return fmt.Errorf("the exponent must be a constant in the model")
+	base, exponent := c.number(c.operand(0)), c.number(c.operand(1))
+	operator := "pow.Tensor_Tensor"
+	switch {
+	case !isTensor(exponent):
+		operator, base = "pow.Tensor_Scalar", c.read(c.operand(0))
+	case !isTensor(base):
+		operator = "pow.Scalar"
 	}
-	return c.done("pow.Tensor_Scalar", c.arg("self", x), graph.Arg{Name: "exponent", Value: exponent})
+	made := c.emit(operator, c.node.out[0], graph.Arg{Name: "self", Value: base},
+		graph.Arg{Name: "exponent", Value: exponent})
+	from, to := c.message.kinds[c.operand(1).name], c.message.kinds[c.operand(0).name]
+	if from != to || to == 0 {
+		dtype := kinds[to]
+		if dtype == weights.Invalid {
+			return fmt.Errorf("the type of the base is unknown; infer shapes before the export")
+		}
+		made = c.emit("to.dtype", c.node.out[0], graph.Arg{Name: "self", Value: made},
+			graph.Arg{Name: "dtype", Value: dtype})
+	}
+	c.set(c.node.out[0], made)
+	return nil
+}
+
+// isTensor reports whether an argument is a value or a tensor of the model.
+func isTensor(arg any) bool {
+	switch arg.(type) {
+	case graph.Value, graph.Weight:
+		return true
+	}
+	return false
 }
 
 func clip(c *call) error {
@@ -227,14 +256,34 @@ func maxPool(c *call) error {
 	if err != nil || len(kernel) != 2 || len(c.node.out) > 1 {
 		return orElse(err, "unsupported pool with kernel %v and %d outputs", kernel, len(c.node.out))
 	}
+	from, err := c.padded(x)
+	if err != nil {
+		return err
+	}
 	w, err := c.window(2)
 	if err != nil {
 		return err
 	}
-	return c.done("max_pool2d.default", c.arg("self", x),
+	return c.done("max_pool2d.default", graph.Arg{Name: "self", Value: from},
 		graph.Arg{Name: "kernel_size", Value: anys(kernel)}, graph.Arg{Name: "stride", Value: w.stride},
 		graph.Arg{Name: "padding", Value: w.padding}, graph.Arg{Name: "dilation", Value: w.dilation},
 		graph.Arg{Name: "ceil_mode", Value: c.whole("ceil_mode", 0) != 0})
+}
+
+// padded returns the input of a pool. If the pads at both ends differ, it pads the input with the smallest number and
+// removes the pads of the pool.
+func (c *call) padded(x operand) (any, error) {
+	pads := c.list("pads")
+	if len(pads) != 4 || slices.Equal(pads[:2], pads[2:]) {
+		return c.read(x), nil
+	}
+	if slices.Min(pads) < 0 || c.integral(x.name) {
+		return nil, fmt.Errorf("got pads %v; expected positive pads of floating-point images", pads)
+	}
+	c.attributes["pads"] = &attribute{list: []int64{0, 0, 0, 0}}
+	return c.emit("constant_pad_nd.default", c.node.out[0]+"_padded", c.arg("self", x),
+		graph.Arg{Name: "pad", Value: anys([]int64{pads[1], pads[3], pads[0], pads[2]})},
+		graph.Arg{Name: "value", Value: math.Inf(-1)}), nil
 }
 
 func averagePool(c *call) error {
@@ -317,80 +366,4 @@ func (c *call) factors(o operand) (list []float64) {
 		list = append(list, short(float32(v)))
 	}
 	return list
-}
-
-// lstm maps a layer. ONNX orders gates as input, output, forget, cell; PyTorch as input, forget, cell, output. ONNX's
-// output has the directions before the batch.
-func lstm(c *call) error {
-	x, err := c.need(0)
-	if err != nil {
-		return err
-	}
-	h, err := c.need(5)
-	if err != nil {
-		return fmt.Errorf("the LSTM has no initial state: %w", err)
-	}
-	cell, err := c.need(6)
-	if err != nil {
-		return err
-	}
-	w, r, bias := c.tensors[c.operand(1).name], c.tensors[c.operand(2).name], c.tensors[c.operand(3).name]
-	hidden := c.whole("hidden_size", 0)
-	if w == nil || r == nil || bias == nil || len(w.dims) != 3 || len(r.dims) != 3 || len(bias.dims) != 2 ||
-		hidden < 1 || c.operand(4).given || c.operand(7).given ||
-		w.dims[1] != 4*hidden || r.dims[1] != 4*hidden || bias.dims[1] != 8*hidden || w.dims[0] != r.dims[0] ||
-		w.dims[0] != bias.dims[0] || c.text("direction", "forward") != map[int64]string{1: "forward",
-		2: "bidirectional"}[w.dims[0]] {
-		return fmt.Errorf("unsupported LSTM; expected weights that are stored in the model, sequences of equal " +
-			"length, no peepholes, and the direction forward or bidirectional")
-	}
-	var params []any
-	directions := w.dims[0]
-	for d := range directions {
-		for k, part := range []struct {
-			of        *tensor
-			from, row int64 // blocks of four gates, and items per row
-		}{{w, d, w.dims[2]}, {r, d, r.dims[2]}, {bias, 2 * d, 1}, {bias, 2*d + 1, 1}} {
-			name := c.node.out[0] + fmt.Sprintf(".%d.%d", d, k)
-			made, err := gates(part.of, name, part.from, hidden, part.row, k < 2)
-			if err != nil {
-				return err
-			}
-			c.addInitializer(made)
-			params = append(params, c.read(c.values[name]))
-		}
-	}
-	out := c.node.out[0]
-	results := c.emitAll("lstm.input", []string{out + "_y", out + "_h", out + "_c"}, c.arg("input", x),
-		graph.Arg{Name: "hx", Value: []any{c.read(h), c.read(cell)}}, graph.Arg{Name: "params", Value: params},
-		graph.Arg{Name: "has_biases", Value: true}, graph.Arg{Name: "num_layers", Value: int64(1)},
-		graph.Arg{Name: "dropout", Value: 0.0}, graph.Arg{Name: "bidirectional", Value: directions == 2},
-		graph.Arg{Name: "batch_first", Value: false})
-	split := c.emit("unflatten.int", out+"_d", graph.Arg{Name: "self", Value: results[0]},
-		graph.Arg{Name: "dim", Value: int64(2)}, graph.Arg{Name: "sizes", Value: []any{directions, hidden}})
-	c.set(out, c.emit("permute.default", out, graph.Arg{Name: "self", Value: split},
-		graph.Arg{Name: "dims", Value: anys([]int64{0, 2, 1, 3})}))
-	for k, name := range c.node.out[1:] {
-		if k < 2 && name != "" {
-			c.set(name, results[k+1])
-		}
-	}
-	return nil
-}
-
-// gates copies a block of four gates in PyTorch's order.
-func gates(t *tensor, name string, block, hidden, row int64, matrix bool) (*tensor, error) {
-	w, err := t.weights()
-	if err != nil || w.DType != weights.Float32 {
-		return nil, orElse(err, "the weights of an LSTM must be float32")
-	}
-	size := hidden * row * 4 // bytes per gate
-	made := &tensor{name: name, kind: t.kind, dims: []int64{4 * hidden}}
-	if matrix {
-		made.dims = append(made.dims, row)
-	}
-	for _, gate := range []int64{0, 2, 3, 1} {
-		made.raw = append(made.raw, w.Data[(4*block+gate)*size:][:size]...)
-	}
-	return made, nil
 }

@@ -36,6 +36,7 @@ type attribute struct {
 	tensor *tensor
 	reals  []float32
 	list   []int64
+	texts  []string
 	graph  bool
 }
 
@@ -210,6 +211,8 @@ func (b *budget) parseAttribute(data []byte) (string, *attribute, error) {
 			a.reals = f.reals(a.reals)
 		case 8:
 			a.list, err = b.whole(f, a.list)
+		case 9:
+			a.texts = append(a.texts, string(f.data))
 		}
 		return err
 	})

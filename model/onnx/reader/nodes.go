@@ -19,8 +19,8 @@ type call struct {
 var operators = map[string]func(c *call) error{
 	"Conv": convolution, "ConvTranspose": transposed, "Gemm": gemm, "MatMul": pairwise("matmul.default"),
 	"BatchNormalization": batchNorm, "LayerNormalization": layerNorm, "InstanceNormalization": instanceNorm,
-	"LSTM": lstm,
-	"Add":  arithmetic("add"), "Sub": arithmetic("sub"), "Mul": arithmetic("mul"), "Div": arithmetic("div"),
+	"LSTM": recurrent, "GRU": recurrent, "RNN": recurrent,
+	"Add": arithmetic("add"), "Sub": arithmetic("sub"), "Mul": arithmetic("mul"), "Div": arithmetic("div"),
 	"Pow":  power,
 	"Relu": unary("relu.default"), "Sigmoid": unary("sigmoid.default"), "Tanh": unary("tanh.default"),
 	"HardSwish": unary("hardswish.default"),
@@ -28,7 +28,8 @@ var operators = map[string]func(c *call) error{
 	"Exp": unary("exp.default"), "Log": unary("log.default"),
 	"Erf": unary("erf.default"), "Cos": unary("cos.default"), "Sin": unary("sin.default"),
 	"Floor": unary("floor.default"), "Ceil": unary("ceil.default"), "Tile": tile, "Abs": unary("abs.default"),
-	"Not": unary("logical_not.default"), "Dropout": dropout,
+	"Sign": unary("sign.default"),
+	"Not":  unary("logical_not.default"), "Dropout": dropout,
 	"Elu": slope("elu.default", "alpha", 1), "LeakyRelu": slope("leaky_relu.default", "negative_slope", 0.01),
 	"Gelu":    gelu,
 	"Softmax": softmax("softmax.int"), "LogSoftmax": softmax("log_softmax.int"), "Clip": clip,
@@ -42,6 +43,8 @@ var operators = map[string]func(c *call) error{
 	"Constant": constant,
 	"Softplus": unary("softplus.default"), "Max": either("maximum.default"), "Min": either("minimum.default"),
 	"Greater": pairwise("gt.Tensor"), "Less": pairwise("lt.Tensor"),
+	"GreaterOrEqual": pairwise("ge.Tensor"), "LessOrEqual": pairwise("le.Tensor"),
+	"And": pairwise("logical_and.default"), "Or": pairwise("logical_or.default"),
 	"Where": where, "Equal": pairwise("eq.Tensor"), "Trilu": trilu, "Range": arange,
 }
 
@@ -169,6 +172,13 @@ func (c *call) rank(o operand) (int, error) {
 	}
 	if n, ok := c.message.ranks[o.name]; ok {
 		return n, nil
+	}
+	if v, ok := o.ref.(graph.Value); ok {
+		b := c.builder
+		b.inferred.Nodes = b.out.Graph.Nodes
+		if err := b.sizes.Extend(); err == nil {
+			return len(b.sizes.Of(v)), nil
+		}
 	}
 	return 0, fmt.Errorf("the model has no shape for %.100q; infer shapes before the export", o.name)
 }

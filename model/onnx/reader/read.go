@@ -37,7 +37,7 @@ func read(r io.ReaderAt, size int64) (*graph.Imported, error) {
 	}
 	b := &builder{message: m, out: &graph.Imported{Graph: &graph.Graph{}, Weights: &weights.Set{}},
 		values: map[string]operand{}, tensors: map[string]*tensor{}, roles: map[string]graph.Role{},
-		taken: map[graph.Value]bool{}, modules: map[string]bool{}}
+		taken: map[graph.Value]bool{}, modules: map[string]bool{}, inferred: &graph.Graph{}}
 	if err := b.build(); err != nil {
 		return nil, err
 	}
@@ -65,6 +65,9 @@ type builder struct {
 	modules map[string]bool
 	module  string // module of the current operator
 	missed  graph.Unmapped
+	// the nodes and all tensors of the model, for shapes that the file does not state
+	inferred *graph.Graph
+	sizes    *graph.Sizes
 }
 
 func (b *builder) build() error {
@@ -78,6 +81,8 @@ func (b *builder) build() error {
 	if err := b.readInput(); err != nil {
 		return err
 	}
+	b.inferred.Input = b.out.Graph.Input
+	b.sizes = b.inferred.NewSizes()
 	for _, n := range b.message.nodes {
 		if err := b.addNode(n); err != nil {
 			return fmt.Errorf("operator %.60s %.100q: %w", n.op, n.name, err)
@@ -103,6 +108,11 @@ func (b *builder) addInitializer(t *tensor) {
 	}
 	b.tensors[t.name], b.values[t.name] = t, o
 	b.message.kinds[t.name] = t.kind
+	shaped := graph.Tensor{Name: t.name}
+	for _, size := range t.dims {
+		shaped.Shape = append(shaped.Shape, int(size))
+	}
+	b.inferred.Tensors = append(b.inferred.Tensors, shaped)
 }
 
 // readInput reads the only input that is not an initializer.
