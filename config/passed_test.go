@@ -26,7 +26,7 @@ operators = ["a = asinh.default(self=%x) -> [batch, 3, 16, 16]",
 	}
 	require.NoError(t, check(network))
 	require.ErrorContains(t, check(strings.Replace(network, "[batch, 3, 16, 16]", "[batch, 3, 8, 32]", 1)),
-		"the network declares [2 3 8 32]")
+		"the network declares [2, 3, 8, 32]")
 	require.ErrorContains(t, check(strings.Replace(network, "asinh", "nowhere", 1)), "unknown operator")
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,9 +41,13 @@ the normalisation.`,
 			if asJSON {
 				return document.PrintJSON(command.OutOrStdout(), report)
 			}
-			_, err = fmt.Fprintf(command.OutOrStdout(), "wrote %s: %s, %s\n", strings.Join(report.Files, " and "),
-				report.Network, words.Plural(report.Parameters, "parameter"))
-			return err
+			p := &document.Printer{W: command.OutOrStdout()}
+			p.Line("wrote %s: %s, %s", strings.Join(report.Files, " and "), report.Network,
+				words.Plural(report.Parameters, "parameter"))
+			for _, note := range report.Notes {
+				p.Line("note: %s", note)
+			}
+			return p.Err
 		},
 	}
 	flags := command.Flags()

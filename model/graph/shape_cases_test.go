@@ -125,12 +125,12 @@ var imageSizes = []int{1, 4, 5, 5}
 
 var refusedCases = map[string]shapeCase{
 	"concatenation of other sizes": {[]int{2, 3}, "w 2x4", "y = cat.default(tensors=[%x, @w])", nil,
-		"cannot concatenate the shapes [[2 3] [2 4]]"},
+		"cannot concatenate the shapes [2, 3], [2, 4]"},
 	"concatenation of other dimensions": {[]int{2, 3}, "w 3", "y = cat.default(tensors=[%x, @w])", nil,
 		"cannot concatenate"},
 	"stack of other sizes": {[]int{2, 3}, "w 2x4", "y = stack.default(tensors=[%x, @w])", nil, "cannot stack"},
 	"expansion of a size above 1": {[]int{1, 3}, "", "y = expand.default(self=%x, size=[1, 4])", nil,
-		"cannot be expanded to [1 4]"},
+		"cannot be expanded to [1, 4]"},
 	"expansion to fewer dimensions": {[]int{1, 3}, "", "y = expand.default(self=%x, size=[3])", nil,
 		"cannot be expanded"},
 	"expansion as a smaller tensor": {[]int{2, 3}, "w 1x3", "y = expand_as.default(self=%x, other=@w)", nil,

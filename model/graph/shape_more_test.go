@@ -86,7 +86,7 @@ var moreCases = map[string]shapeCase{
 	"samples of a grid": {[]int{2, 3, 8, 8}, "g 2x5x6x2", "y = grid_sampler.default(input=%x, grid=@g, " +
 		"interpolation_mode=0, padding_mode=0, align_corners=false)", []int{2, 3, 5, 6}, ""},
 	"samples of another grid": {[]int{2, 3, 8, 8}, "g 1x5x6x2", "y = grid_sampler.default(input=%x, grid=@g, " +
-		"interpolation_mode=0, padding_mode=0, align_corners=false)", nil, "the grid of shape [1 5 6 2]"},
+		"interpolation_mode=0, padding_mode=0, align_corners=false)", nil, "the grid of shape [1, 5, 6, 2]"},
 	"columns of images": {[]int{2, 3, 8, 9}, "", "y = im2col.default(self=%x, kernel_size=[3, 2], dilation=[2, 1], " +
 		"padding=[1, 0], stride=[1, 2])", []int{2, 18, 24}, ""},
 	"columns of small images": {[]int{2, 3, 2, 2}, "", "y = im2col.default(self=%x, kernel_size=[3, 3], " +

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -36,6 +37,17 @@ func (s *Sizes) Of(arg any) []int {
 		return s.tensors[string(v)]
 	}
 	return nil
+}
+
+// Number returns the value of an argument that is an integer or a computed size; false for others.
+func (s *Sizes) Number(arg any) (n int, known bool) {
+	switch v := arg.(type) {
+	case int64:
+		return int(v), true
+	case Value:
+		n, known = s.of.sizes[v]
+	}
+	return n, known
 }
 
 // Sizes infers the shapes of all values, as [Graph.Shapes] does.
@@ -139,21 +151,44 @@ func (s *shaper) node(n *Node) (err error) {
 		}
 		for _, size := range results[k] {
 			if size < 0 {
-				return fmt.Errorf("a result has an invalid shape %v; sizes must not be negative", results[k])
+				return fmt.Errorf("a result has an invalid shape %s; sizes must not be negative", listText(results[k]))
 			}
 		}
 		if len(results[k]) > 0 && values(results[k]) > mostValues {
-			return fmt.Errorf("a result has shape %v: %w", results[k], ErrTooLarge)
+			return fmt.Errorf("a result has shape %s: %w", listText(results[k]), ErrTooLarge)
 		}
 		s.shapes[v] = results[k]
 	}
 	return nil
 }
 
+// fail records the first fault of a node. It formats lists of sizes as the notation of nodes does.
 func (s *shaper) fail(format string, args ...any) {
-	if s.err == nil {
-		s.err = fmt.Errorf(format, args...)
+	if s.err != nil {
+		return
 	}
+	for k, arg := range args {
+		switch v := arg.(type) {
+		case []int:
+			args[k] = listText(v)
+		case [][]int:
+			texts := make([]string, len(v))
+			for j := range v {
+				texts[j] = listText(v[j])
+			}
+			args[k] = strings.Join(texts, ", ")
+		}
+	}
+	s.err = fmt.Errorf(format, args...)
+}
+
+// listText formats a shape, or another list of sizes, such as [32, 3, 3, 3].
+func listText(sizes []int) string {
+	texts := make([]string, len(sizes))
+	for k, size := range sizes {
+		texts[k] = strconv.Itoa(size)
+	}
+	return "[" + strings.Join(texts, ", ") + "]"
 }
 
 // shape returns the shape of an argument; nil for a number.

@@ -163,7 +163,8 @@ func (g *Graph) tryShape(set *weights.Set) error {
 			shape = program.Forward(s, s.Zeros(dtype, torch.CPU, g.Input.Dims()...), false, nil).Shape()
 		})
 		if want := shapes[g.Output]; s.Err() == nil && !slices.Equal(shape, want) {
-			return fmt.Errorf("the result %s has shape %v, but the network declares %v", g.Output, shape, want)
+			return fmt.Errorf("the result %s has shape %s, but the network declares %s", g.Output, listText(shape),
+				listText(want))
 		}
 		return s.Err()
 	})

@@ -77,8 +77,8 @@ func TestOperatorsThatAreNotPassedOn(t *testing.T) {
 		require.ErrorContains(t, passing(t, line).Check(), says, line)
 	}
 	for line, says := range map[string]string{
-		"y = asinh.default(self=%x) -> [batch, 4]":         "has shape [2 3], but the network declares [2 4]",
-		"y = asinh.default(self=%x) -> [2, 3]":             "has shape [3 3], but the network declares [2 3]",
+		"y = asinh.default(self=%x) -> [batch, 4]":         "has shape [2, 3], but the network declares [2, 4]",
+		"y = asinh.default(self=%x) -> [2, 3]":             "has shape [3, 3], but the network declares [2, 3]",
 		"y = asinh.default(self=%x, more=1) -> [batch, 3]": "more",
 	} {
 		g := passing(t, line)

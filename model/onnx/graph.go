@@ -105,10 +105,14 @@ func (g *graph) tensor(name string, kind int64, dims []int, data []byte) string 
 	return name
 }
 
-// floats adds an initializer of constants.
+// floats adds an initializer of constants. Finite values stay finite, such as the smallest float64 in a mask: a row of
+// infinities has no softmax.
 func (g *graph) floats(values []float64, dims ...int) string {
 	var data []byte
 	for _, v := range values {
+		if !math.IsInf(v, 0) && math.Abs(v) > math.MaxFloat32 {
+			v = math.Copysign(math.MaxFloat32, v)
+		}
 		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(v)))
 	}
 	return g.tensor(g.fresh(), typeFloat, dims, data)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -295,4 +296,11 @@ func TestLargeIntegersAreExact(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) { assertReadsWith(t, g, set) })
 	}
+}
+
+// A value beyond float32 in a mask of float64 does not become infinite, which has no softmax.
+func TestFiniteValuesStayFinite(t *testing.T) {
+	g := &graph{}
+	g.floats([]float64{-math.MaxFloat64, math.Inf(-1)})
+	require.True(t, bytes.HasSuffix(g.initializers[0], []byte{0xff, 0xff, 0x7f, 0xff, 0, 0, 0x80, 0xff}))
 }

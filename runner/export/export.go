@@ -33,6 +33,7 @@ type Report struct {
 	Network    string   `json:"network"`    // class name of the network
 	Parameters int      `json:"parameters"` // number of trained parameters
 	Files      []string `json:"files"`      // paths of the files
+	Notes      []string `json:"notes"`      // properties of the network that the files lack
 }
 
 // source is a network and its weights.
@@ -47,17 +48,18 @@ type form struct {
 	about     string
 	write     func(fsys files.FS, path, version string, s source) error
 	beside    func(path string) []string // associated files; nil means none
+	lacks     func(s source) []string    // properties of the network that the files lack; nil means none
 }
 
 var forms = []form{
 	{".py", "a plain PyTorch module, with weights in a .safetensors file of the same name", writePython,
-		func(path string) []string { return []string{weightsBeside(path)} }},
-	{".onnx", "an ONNX model in eval mode", writeONNX, nil},
-	{".pth", "a PyTorch state dict", writeWeights, nil},
-	{".pt", "a PyTorch state dict", writeWeights, nil},
-	{".safetensors", "weights alone", writeWeights, nil},
-	{".toml", "the network without weights, as a network file", writeNetwork, nil},
-	{".json", "the network without weights, as a network file in JSON", writeNetwork, nil},
+		func(path string) []string { return []string{weightsBeside(path)} }, nil},
+	{".onnx", "an ONNX model in eval mode", writeONNX, nil, roundedTypes},
+	{".pth", "a PyTorch state dict", writeWeights, nil, nil},
+	{".pt", "a PyTorch state dict", writeWeights, nil, nil},
+	{".safetensors", "weights alone", writeWeights, nil, nil},
+	{".toml", "the network without weights, as a network file", writeNetwork, nil, nil},
+	{".json", "the network without weights, as a network file in JSON", writeNetwork, nil, nil},
 }
 
 // Form describes a file format that Run writes.
@@ -106,7 +108,40 @@ func Run(env *app.Env, target string, o Options) (*Report, error) {
 	if err := forms[k].write(env.Files, o.Out, env.Version, s); err != nil {
 		return nil, err
 	}
-	return &Report{s.network.Name(), s.network.Parameters(), paths}, nil
+	r := &Report{s.network.Name(), s.network.Parameters(), paths, []string{}}
+	if forms[k].lacks != nil {
+		r.Notes = append(r.Notes, forms[k].lacks(s)...)
+	}
+	return r, nil
+}
+
+// roundedTypes returns a note if ONNX, which computes in float32, rounds otherwise than the network.
+func roundedTypes(s source) []string {
+	used := map[weights.DType]bool{}
+	for _, t := range s.weights.Tensors {
+		used[t.DType] = true
+	}
+	if g := s.network.Graph; g != nil {
+		used[g.Input.DType] = true
+		for _, n := range g.Nodes {
+			for _, a := range n.Args {
+				if dtype, ok := a.Value.(weights.DType); ok {
+					used[dtype] = true
+				}
+			}
+		}
+	}
+	var others []string
+	for _, dtype := range []weights.DType{weights.Float64, weights.Float16, weights.BFloat16} {
+		if used[dtype] {
+			others = append(others, dtype.String())
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("the network uses %s, and the ONNX file stores and computes everything in float32: "+
+		"its outputs differ by rounding", strings.Join(others, " and "))}
 }
 
 // read loads a target and checks that its weights match the network.

@@ -13,6 +13,7 @@ import (
 	"graft/internal/files"
 	"graft/internal/pythontest"
 	"graft/model"
+	"graft/model/graph"
 	"graft/runner/app"
 	"graft/runner/export"
 	"graft/torch"
@@ -100,4 +101,29 @@ func TestPyTorchLoadsTheStateDictOfAGraph(t *testing.T) {
 	out, err := exec.Command(path, "-W", "ignore", "-c", stateCheck, dir).CombinedOutput()
 	require.NoError(t, err, string(out))
 	require.Equal(t, "['frequencies']", strings.TrimSpace(string(out)))
+}
+
+// An ONNX file computes in float32, and a note says that this rounds a network of float64.
+func TestExportsNoteTypesThatONNXRounds(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for dtype, note := range map[weights.DType]string{weights.Float32: "", weights.Float64: "uses float64"} {
+		b := graph.NewBuilder("Net", graph.Input{Value: "x", DType: dtype,
+			Shape: []graph.Size{{Name: "batch", N: 2}, {N: 4}}}, dtype)
+		b.Graph.Output = b.Call("softmax.int", "self", graph.Value("x"), "dim", 1)
+		b.Graph.Recover(nil)
+		n, err := model.FromGraph(b.Graph)
+		require.NoError(t, err)
+		require.NoError(t, config.WriteNetwork(files.OS{}, at("in.toml"), n))
+		require.NoError(t, weights.Write(files.OS{}, at("in.safetensors"), &weights.Set{}))
+		r, err := export.Run(env(), at("in.toml"),
+			export.Options{Weights: at("in.safetensors"), Out: at("net.onnx"), Force: true})
+		require.NoError(t, err)
+		if note == "" {
+			require.Empty(t, r.Notes)
+			continue
+		}
+		require.Len(t, r.Notes, 1)
+		require.Contains(t, r.Notes[0], note)
+	}
 }

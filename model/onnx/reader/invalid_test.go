@@ -181,6 +181,28 @@ func TestAttributesWithoutSupportAreRefused(t *testing.T) {
 	}
 }
 
+// A resize to other numbers of examples or channels is refused: graft resizes images.
+func TestResizesOfChannelsAreRefused(t *testing.T) {
+	for what, c := range map[string]struct {
+		sizes []int64
+		want  string
+	}{
+		"images":   {[]int64{2, 3, 8, 6}, ""},
+		"channels": {[]int64{2, 6, 8, 6}, `operator Resize "": the sizes change the number of channels from 3 to 6`},
+		"examples": {[]int64{4, 3, 8, 6}, "the number of examples from 2 to 4"},
+	} {
+		_, err := readModel(typedModel(list("to", c.sizes...), called("Resize",
+			[]string{"x", "", "", "to"}, []string{"y"},
+			map[string]string{"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}),
+			typed(11, "x", 1, 2, 3, 4, 3), typed(12, "y", 1, c.sizes...)))
+		if c.want == "" {
+			require.NoError(t, err, what)
+		} else {
+			require.ErrorContains(t, err, c.want, what)
+		}
+	}
+}
+
 // In ONNX, negative indices count from the end.
 func TestIndicesFromTheEnd(t *testing.T) {
 	for name, c := range map[string]struct {

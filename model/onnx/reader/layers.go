@@ -334,6 +334,9 @@ func resize(c *call) error {
 		known = known && len(sizes) == 0 &&
 			!slices.ContainsFunc(factors, func(f float64) bool { return f != 1 && f != 2 })
 	}
+	if err := c.onlyImages(x, sizes); err != nil {
+		return err
+	}
 	args := []graph.Arg{c.arg("input", x)}
 	switch {
 	case known && len(factors) == 4 && factors[0] == 1 && factors[1] == 1 && len(sizes) == 0:
@@ -349,6 +352,24 @@ func resize(c *call) error {
 		args = append(args, graph.Arg{Name: "align_corners", Value: how == "linear align_corners"})
 	}
 	return c.done(operator, args...)
+}
+
+// onlyImages returns an error if sizes change the number of examples or channels.
+func (c *call) onlyImages(x operand, sizes []any) error {
+	shape, ok := c.example(x)
+	if !ok {
+		return nil
+	}
+	for k, name := range []string{"examples", "channels"} {
+		if k >= min(len(sizes), len(shape)) {
+			break
+		}
+		if n, known := c.sizes.Number(sizes[k]); known && n != shape[k] {
+			return fmt.Errorf("the sizes change the number of %s from %d to %d; graft resizes only height and width",
+				name, shape[k], n)
+		}
+	}
+	return nil
 }
 
 // factors returns the numbers of a tensor in the model; nil if there is none.

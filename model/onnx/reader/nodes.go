@@ -173,14 +173,20 @@ func (c *call) rank(o operand) (int, error) {
 	if n, ok := c.message.ranks[o.name]; ok {
 		return n, nil
 	}
-	if v, ok := o.ref.(graph.Value); ok {
-		b := c.builder
-		b.inferred.Nodes = b.out.Graph.Nodes
-		if err := b.sizes.Extend(); err == nil {
-			return len(b.sizes.Of(v)), nil
-		}
+	if shape, ok := c.example(o); ok {
+		return len(shape), nil
 	}
 	return 0, fmt.Errorf("the model has no shape for %.100q; infer shapes before the export", o.name)
+}
+
+// example returns the shape of a computed operand for the example input; false if graft cannot infer it.
+func (c *call) example(o operand) ([]int, bool) {
+	v, ok := o.ref.(graph.Value)
+	c.inferred.Nodes = c.builder.out.Graph.Nodes
+	if !ok || c.sizes.Extend() != nil {
+		return nil, false
+	}
+	return c.sizes.Of(v), true
 }
 
 // done sets the value of the first output.
