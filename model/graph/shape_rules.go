@@ -81,7 +81,8 @@ var shapeRules = func() map[string]shapeRule {
 	add(adaptiveShape, `adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d
 		adaptive_max_pool2d`)
 	add(upsampleShape, `upsample_nearest1d upsample_linear1d upsample_nearest2d upsample_bilinear2d `+
-		`upsample_bicubic2d upsample_nearest3d upsample_trilinear3d`)
+		`upsample_bicubic2d upsample_nearest3d upsample_trilinear3d _upsample_nearest_exact1d `+
+		`_upsample_nearest_exact2d _upsample_nearest_exact3d`)
 	add(func(s *shaper) [][]int {
 		shape := s.first()
 		dim := s.dim("dim", -1, len(shape))

@@ -119,6 +119,10 @@ var renamed = map[string]string{
 	"__and__.Tensor": "bitwise_and.Tensor", "__or__.Tensor": "bitwise_or.Tensor",
 	"__xor__.Tensor": "bitwise_xor.Tensor", "__and__.Scalar": "bitwise_and.Scalar",
 	"swapdims.default": "swapaxes.default", "transpose_.default": "transpose.int", decomposedNorm: "batch_norm.default",
+	"floor_divide.default": "div.Tensor_mode", "floor_divide.Scalar": "div.Tensor_mode",
+	"floor_divide_.Tensor": "div.Tensor_mode", "floor_divide_.Scalar": "div.Tensor_mode",
+	"rrelu.default": "leaky_relu.default", "rrelu_.default": "leaky_relu.default",
+	"alpha_dropout.default": "alias.default", "feature_alpha_dropout.default": "alias.default",
 	"mT.default": "transpose.int", "broadcast_to.default": "expand.default", "movedim.intlist": "permute.default",
 	"moveaxis.intlist": "permute.default", "moveaxis.int": "movedim.int",
 }
@@ -131,7 +135,8 @@ const decomposedNorm = "_native_batch_norm_legit_no_training.default"
 var argumentNames = map[string]map[string]string{
 	"fill_.Scalar": {"value": "fill_value"}, "copy_.default": {"self": "other", "src": "self"},
 	"dropout_.default": {"self": "input"}, "feature_dropout_.default": {"self": "input"},
-	"swapdims.default": {"dim0": "axis0", "dim1": "axis1"},
+	"swapdims.default":      {"dim0": "axis0", "dim1": "axis1"},
+	"alpha_dropout.default": {"input": "self"}, "feature_alpha_dropout.default": {"input": "self"},
 }
 
 func (b *builder) addNode(n *node) error {
@@ -148,8 +153,8 @@ func (b *builder) addNode(n *node) error {
 		first.Outputs = n.Outputs[:1]
 		n = &first
 	}
-	if target == lstmCell {
-		return b.addCell(n)
+	if formula := cells[target]; formula != nil {
+		return b.addCell(n, formula)
 	}
 	changes := inPlace(target) && target != "detach_.default"
 	out := graph.Node{Operator: operatorOf(target, changes), Module: b.modulePath(n)}

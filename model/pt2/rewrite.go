@@ -22,6 +22,15 @@ func (b *builder) rewrite(out *graph.Node, n *node, target, self string) error {
 			return err
 		}
 		out.Args = []graph.Arg{out.Args[0], {Name: "dims", Value: order}}
+	case "floor_divide.default", "floor_divide.Scalar", "floor_divide_.Tensor", "floor_divide_.Scalar":
+		out.Args = append(out.Args, graph.Arg{Name: "rounding_mode", Value: "floor"})
+	case "rrelu.default", "rrelu_.default":
+		return b.meanSlope(out)
+	case "alpha_dropout.default", "feature_alpha_dropout.default":
+		if err := b.evalOnly(out, "train", "without dropout"); err != nil {
+			return err
+		}
+		out.Args = out.Args[:1]
 	case "einsum.default":
 		text, _ := out.Arg("equation").(string)
 		if !strings.Contains(text, "...") {
@@ -37,6 +46,34 @@ func (b *builder) rewrite(out *graph.Node, n *node, target, self string) error {
 			}
 		}
 	}
+	return nil
+}
+
+// evalOnly returns an error for an operator in train mode, which graft does not compute, and notes how graft trains it.
+func (b *builder) evalOnly(out *graph.Node, mode, trains string) error {
+	if on, _ := out.Arg(mode).(bool); on {
+		return fmt.Errorf("graft does not support this operator in train mode; call eval() of the network before the " +
+			"export")
+	}
+	b.note("%q is imported in eval mode; graft trains it %s", out.Module, trains)
+	return nil
+}
+
+// meanSlope makes a leaky ReLU with the mean of the slopes, which is an RReLU in eval mode.
+func (b *builder) meanSlope(out *graph.Node) error {
+	if err := b.evalOnly(out, "training", "with this constant slope"); err != nil {
+		return err
+	}
+	slopes := [2]float64{1.0 / 8, 1.0 / 3} // the defaults of rrelu
+	for k, name := range []string{"lower", "upper"} {
+		switch v := out.Arg(name).(type) {
+		case float64:
+			slopes[k] = v
+		case int64:
+			slopes[k] = float64(v)
+		}
+	}
+	out.Args = append(out.Args[:1], graph.Arg{Name: "negative_slope", Value: (slopes[0] + slopes[1]) / 2})
 	return nil
 }
 
@@ -149,59 +186,4 @@ func single(named string) (out string) {
 		}
 	}
 	return out
-}
-
-// lstmCell names the operator for a single step of an LSTM.
-const lstmCell = "lstm_cell.default"
-
-// addCell adds one step of an LSTM as the operators of its formula, so that their rules apply: the gates are the sum of
-// two linear layers, in the order input, forget, cell, output.
-func (b *builder) addCell(n *node) error {
-	args := graph.Node{}
-	if _, err := b.addArgs(&args, n, nil); err != nil {
-		return err
-	}
-	state, ok := args.Arg("hx").([]any)
-	names := resultNames(n)
-	if !ok || len(state) != 2 || len(names) != 2 {
-		return fmt.Errorf("the cell of the LSTM has %d results and %d states; expected two of both", len(names),
-			len(state))
-	}
-	module := b.modulePath(n)
-	call := func(operator, name string, args ...graph.Arg) graph.Value {
-		value := b.unique(name)
-		b.out.Graph.Nodes = append(b.out.Graph.Nodes, graph.Node{Operator: operator, Module: module, Args: args,
-			Results: []graph.Value{value}})
-		return value
-	}
-	self := func(v any) graph.Arg { return graph.Arg{Name: "self", Value: v} }
-	other := func(v any) graph.Arg { return graph.Arg{Name: "other", Value: v} }
-	linear := func(x any, w, bias string) graph.Value {
-		list := []graph.Arg{{Name: "input", Value: x}, {Name: "weight", Value: args.Arg(w)}}
-		if v := args.Arg(bias); v != nil {
-			list = append(list, graph.Arg{Name: "bias", Value: v})
-		}
-		return call("linear.default", names[0]+"_gates", list...)
-	}
-	gates := call("add.Tensor", names[0]+"_gates", self(linear(args.Arg("input"), "w_ih", "b_ih")),
-		other(linear(state[0], "w_hh", "b_hh")))
-	parts := make([]graph.Value, 4)
-	for k := range parts {
-		parts[k] = b.unique(names[0] + "_gate")
-	}
-	b.out.Graph.Nodes = append(b.out.Graph.Nodes, graph.Node{Operator: "chunk.default", Module: module,
-		Args:    []graph.Arg{self(gates), {Name: "chunks", Value: int64(4)}, {Name: "dim", Value: int64(-1)}},
-		Results: parts})
-	sigmoid := func(v graph.Value) graph.Value { return call("sigmoid.default", names[0]+"_gate", self(v)) }
-	tanh := func(v graph.Value) graph.Value { return call("tanh.default", names[0]+"_gate", self(v)) }
-	cell := call("add.Tensor", names[1], self(call("mul.Tensor", names[1]+"_kept", self(sigmoid(parts[1])),
-		other(state[1]))), other(call("mul.Tensor", names[1]+"_new", self(sigmoid(parts[0])), other(tanh(parts[2])))))
-	hidden := call("mul.Tensor", names[0], self(sigmoid(parts[3])), other(tanh(cell)))
-	for k, value := range []graph.Value{hidden, cell} {
-		if _, taken := b.names[names[k]]; taken || names[k] == "" {
-			return fmt.Errorf("duplicate or empty value name %.200q", names[k])
-		}
-		b.names[names[k]] = value
-	}
-	return nil
 }

@@ -134,7 +134,8 @@ var (
 		repeat repeat_interleave narrow index_select cat stack dropout feature_dropout neg relu leaky_relu abs tril
 		triu sum mean amax amin cumsum pad constant_pad_nd max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d
 		avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d upsample_nearest1d upsample_linear1d
-		upsample_nearest2d upsample_bilinear2d upsample_bicubic2d`)...)
+		upsample_nearest2d upsample_bilinear2d upsample_bicubic2d _upsample_nearest_exact1d
+		_upsample_nearest_exact2d`)...)
 	// the operands must have the same factor, and the result has it
 	additive = strings.Fields("add sub maximum minimum")
 	// the result has the product of the factors

@@ -123,6 +123,9 @@ func forward(ctx context.Context, env *app.Env, target string, o ForwardOptions,
 		}
 		return r, err
 	}
+	if x.DType == "bool" {
+		return nil, failure.Usagef("%s: inputs have the type bool; %s expects float32", o.Inputs, n.Name())
+	}
 	if len(x.Shape) < 2 || !slices.Equal(x.Shape[1:], []int(n.Input)) {
 		return nil, failure.Usagef("%s: inputs have the shape %v; %s expects a batch of %v", o.Inputs, x.Shape,
 			n.Name(), n.Input)
@@ -173,14 +176,14 @@ func readInputs(fsys files.FS, path string) (x array, err error) {
 	if err := decode.RepeatedKey(text); err != nil {
 		return wrong("%w", err)
 	}
-	if len(file.Inputs) == 1 && !slices.Contains([]string{"", "float32", "int64"}, file.Inputs[0].DType) {
-		return wrong("unknown type %q of the inputs; expected float32 or int64", file.Inputs[0].DType)
+	if len(file.Inputs) == 1 && !slices.Contains([]string{"", "float32", "int64", "bool"}, file.Inputs[0].DType) {
+		return wrong("unknown type %q of the inputs; expected float32, int64 or bool", file.Inputs[0].DType)
 	}
 	if len(file.Inputs) != 1 {
 		return wrong("expected 1 input, got %d", len(file.Inputs))
 	}
 	x = file.Inputs[0].array
-	if x.Values, err = readValues(file.Inputs[0].Values); err != nil {
+	if x.Values, err = readValues(file.Inputs[0].Values, x.DType == "bool"); err != nil {
 		return wrong("%w", err)
 	}
 	count := 1
@@ -197,14 +200,21 @@ func readInputs(fsys files.FS, path string) (x array, err error) {
 	return x, nil
 }
 
-// readValues reads a list of numbers that float32 can represent.
-func readValues(text []byte) (values []float64, err error) {
+// truths are the values of truth values.
+var truths = map[string]float64{"false": 0, "true": 1}
+
+// readValues reads a list of numbers that float32 can represent, or of truth values if these are allowed.
+func readValues(text []byte, truthful bool) (values []float64, err error) {
 	list, ok := bytes.CutPrefix(bytes.TrimSuffix(text, []byte("]")), []byte("["))
 	if !ok || len(bytes.TrimSpace(list)) == 0 {
 		return nil, nil
 	}
 	for item := range bytes.SplitSeq(list, []byte(",")) {
 		item = bytes.TrimSpace(item)
+		if v, ok := truths[string(item)]; ok && truthful {
+			values = append(values, v)
+			continue
+		}
 		v, err := strconv.ParseFloat(string(item), 64)
 		if err != nil || math.Abs(v) > math.MaxFloat32 {
 			return nil, fmt.Errorf("value %d of the inputs is %.40s; expected a number between -%.3g and %.3g",

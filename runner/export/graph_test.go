@@ -127,3 +127,35 @@ func TestExportsNoteTypesThatONNXRounds(t *testing.T) {
 		require.Contains(t, r.Notes[0], note)
 	}
 }
+
+// A network of truth values takes them as truth values or as the numbers 0 and 1.
+func TestForwardOfTruthValues(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	b := graph.NewBuilder("Net", graph.Input{Value: "x", DType: weights.Bool,
+		Shape: []graph.Size{{Name: "batch", N: 2}, {N: 3}}}, weights.Float32)
+	b.Graph.Output = b.Call("to.dtype", "self", b.Call("logical_not.default", "self", graph.Value("x")), "dtype",
+		weights.Float32)
+	b.Graph.Recover(nil)
+	require.NoError(t, config.WriteImported(files.OS{}, at("net.toml"), b.Graph))
+	require.NoError(t, weights.Write(files.OS{}, at("net.safetensors"), &weights.Set{}))
+	forward := func(text string) (*export.ForwardReport, error) {
+		require.NoError(t, os.WriteFile(at("in.json"), []byte(`{"inputs": [{"shape": [1, 3], `+text+`}]}`), 0o600))
+		return export.Forward(t.Context(), env(), at("net.toml"),
+			export.ForwardOptions{Weights: at("net.safetensors"), Inputs: at("in.json")})
+	}
+	for _, text := range []string{`"dtype": "bool", "values": [true, false, true]`,
+		`"dtype": "bool", "values": [1, 0, 1]`, `"values": [1, 0, 1]`} {
+		r, err := forward(text)
+		require.NoError(t, err, text)
+		require.Equal(t, []float32{0, 1, 0}, r.Logits, text)
+	}
+	for text, want := range map[string]string{
+		`"values": [1, 0, 2]`:                               "value 2 of the inputs is 2; Net expects false or true",
+		`"dtype": "int64", "values": [1, 0, 1]`:             "inputs have the type int64; Net expects bool",
+		`"dtype": "float32", "values": [true, false, true]`: "value 0 of the inputs is true; expected a number",
+	} {
+		_, err := forward(text)
+		require.ErrorContains(t, err, want, text)
+	}
+}

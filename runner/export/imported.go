@@ -60,15 +60,33 @@ func checkInput(g *graph.Graph, x array) error {
 	}
 	known := map[weights.DType]torch.DType{weights.Float32: torch.Float32, weights.Int64: torch.Int64,
 		weights.Float64: torch.Float64, weights.Int32: torch.Int32,
-		weights.Float16: torch.Float16, weights.BFloat16: torch.BFloat16}
+		weights.Float16: torch.Float16, weights.BFloat16: torch.BFloat16, weights.Bool: torch.Bool}
 	dtype, ok := known[g.Input.DType]
+	if !ok {
+		return fmt.Errorf("%s expects inputs of the type %v, which graft cannot read from a file", g.Name,
+			g.Input.DType)
+	}
+	if dtype == torch.Bool {
+		return checkTruths(g, x)
+	}
 	whole := dtype == torch.Int64 || dtype == torch.Int32
-	if !ok || x.DType != "" && whole != (x.DType == "int64") {
+	if x.DType != "" && (x.DType == "bool" || whole != (x.DType == "int64")) {
 		return fmt.Errorf("inputs have the type %s; %s expects %v", x.DType, g.Name, g.Input.DType)
 	}
 	if at := slices.IndexFunc(x.Values,
 		func(v float64) bool { return v != math.Trunc(v) || math.Abs(v) > mostWhole }); at >= 0 && whole {
 		return fmt.Errorf("value %d of the inputs is %v; %s expects integers", at, x.Values[at], g.Name)
+	}
+	return nil
+}
+
+// checkTruths compares the input with truth values, which may be numbers.
+func checkTruths(g *graph.Graph, x array) error {
+	if x.DType != "" && x.DType != "bool" {
+		return fmt.Errorf("inputs have the type %s; %s expects bool", x.DType, g.Name)
+	}
+	if at := slices.IndexFunc(x.Values, func(v float64) bool { return v != 0 && v != 1 }); at >= 0 {
+		return fmt.Errorf("value %d of the inputs is %v; %s expects false or true", at, x.Values[at], g.Name)
 	}
 	return nil
 }

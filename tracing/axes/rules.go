@@ -47,7 +47,7 @@ func init() { // rules refer to each other
 	add(made, `arange zeros ones full new_zeros new_ones new_full linspace`)
 	add(spatial, `max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d
 		adaptive_avg_pool2d adaptive_avg_pool3d upsample_nearest1d upsample_linear1d upsample_nearest2d
-		upsample_bilinear2d upsample_bicubic2d`)
+		upsample_bilinear2d upsample_bicubic2d _upsample_nearest_exact1d _upsample_nearest_exact2d`)
 }
 
 func one(terms []*Term) [][]*Term { return [][]*Term{terms} }
