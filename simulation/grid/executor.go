@@ -19,7 +19,7 @@ import (
 
 // SegmentVersion is a part of the keys of outcomes. It must be incremented whenever the code that computes segments
 // gives other results; a test of package main fails then.
-const SegmentVersion = 3
+const SegmentVersion = 4
 
 // Executor runs segments. Watch, Program and Threads are optional.
 type Executor struct {
