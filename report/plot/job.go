@@ -178,7 +178,8 @@ func timelineEvents(notes []trainer.Note) []figure.Event {
 	return all
 }
 
-// markOf labels an event by its news: a choice by its action, others by their name.
+// markOf labels an event by its news: a decision by its action, others by their name. An action that was not applied
+// has a neutral mark.
 func markOf(n trainer.Note) figure.Event {
 	mark := figure.Event{X: n.Time.Seconds(), Label: document.Printable(string(n.Event))}
 	if n.Event == results.EventDevices {
@@ -190,7 +191,11 @@ func markOf(n trainer.Note) figure.Event {
 	case results.Down:
 		mark.Kind = figure.Down
 	case results.Choice:
-		if n.Action != "" {
+		switch {
+		case n.Action == "":
+		case n.Event != results.EventDecision:
+			mark.Label += ": " + actionWords(n.Action)
+		default:
 			mark.Label = actionWords(n.Action)
 			mark.Kind = map[bool]figure.EventKind{true: figure.Up}[n.Action != "none"]
 		}

@@ -48,6 +48,20 @@ func TestDecisionsBetweenEvents(t *testing.T) {
 	require.Equal(t, []string{"deepen:conv1", "widen:conv3:64"}, actionsOfLargest(notes))
 }
 
+// An action that was skipped or came too late did not change the network: it has a neutral mark, and the figure of
+// surgery does not list it.
+func TestActionsThatWereNotApplied(t *testing.T) {
+	notes := []trainer.Note{{Event: "start"},
+		{Event: "decision", Action: "widen:conv3:64", Time: time.Second, Parameters: 30},
+		{Event: results.EventSkipped, Action: "deepen:conv9", Time: 2 * time.Second, Step: 1, Parameters: 30},
+		{Event: "up", Time: 3 * time.Second, Epoch: 1, Parameters: 30},
+		{Event: results.EventLate, Action: "deepen:conv1", Time: 3 * time.Second, Epoch: 1, Parameters: 30}}
+	require.Equal(t, []figure.Event{{X: 1, Label: "widen conv3 to 64", Kind: figure.Up},
+		{X: 2, Label: "skipped: deepen conv9"}, {X: 3, Label: "up: too late: deepen conv1", Kind: figure.Up}},
+		timelineEvents(notes))
+	require.Equal(t, []string{"widen:conv3:64"}, actionsOfLargest(notes))
+}
+
 func TestRegisteredAndUnknownEventsAreMarked(t *testing.T) {
 	lent := results.NewJobEvent("lent out", results.EventTraits{Look: results.Down, Of: results.OfDevices})
 	guess := results.NewJobEvent("guess", results.EventTraits{Look: results.Choice})
