@@ -86,8 +86,8 @@ func TestStoppedJobsChangeNoMore(t *testing.T) {
 	}
 }
 
-// A network grows only if a training step can follow, whether the budget, the stop or the number of epochs ends the
-// job. Otherwise the job says that the change came too late. The forecast agrees.
+// A network grows only if a training step can follow, whether the budget or the number of epochs ends the job.
+// Otherwise the job says that the change came too late. The forecast agrees.
 func TestNoGrowthWithoutTraining(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	o := plan()
@@ -96,9 +96,8 @@ func TestNoGrowthWithoutTraining(t *testing.T) {
 	whole := &memory{}
 	run(t, o, whole)
 	second := whole.rows[1].Time
-	exact, stopped, epochs := o, o, o
+	exact, epochs := o, o
 	exact.Timeline.Budget = second + 2*time.Millisecond // a step takes longer
-	stopped.Timeline.Stop = second + 2*time.Millisecond
 	epochs.Epochs = 2
 	for name, tc := range map[string]struct {
 		o    trainer.Options
@@ -106,7 +105,6 @@ func TestNoGrowthWithoutTraining(t *testing.T) {
 	}{
 		"an incomplete epoch":       {o, o.Timeline.Budget - 60*time.Millisecond},
 		"a complete epoch":          {exact, second - 60*time.Millisecond},
-		"the stop of the timeline":  {stopped, second - 60*time.Millisecond},
 		"the last epoch of the job": {epochs, second - 60*time.Millisecond},
 	} {
 		grown, late := 0, 0

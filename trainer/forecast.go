@@ -314,29 +314,23 @@ func (r *forecast) late(took time.Duration) bool {
 	if end && r.Options.Epochs > 0 && r.epochs()+1 >= r.Options.Epochs {
 		return true
 	}
-	left := r.lastStep() - r.now - took
+	left := r.Timeline.Budget - r.evaluation() - r.now - took
 	if end {
 		left -= r.evaluation()
 	}
 	return left < max(r.cost(r.Options.stepWork(r.network, r.batch(), r.devices)), 1)
 }
 
-// lastStep is the time at which the last step must end.
-func (r *forecast) lastStep() time.Duration {
-	end := r.Timeline.Budget
-	if !r.Options.Overrun {
-		end -= r.evaluation()
-	}
-	if r.Timeline.Stop > 0 {
-		end = min(end, r.Timeline.Stop)
-	}
-	return end
-}
-
 // train takes steps until the epoch or the budget ends, or the next event is due.
 func (r *forecast) train() bool {
 	one := r.cost(r.Options.stepWork(r.network, r.batch(), r.devices))
-	left := r.lastStep() - r.now
+	left := r.Timeline.Budget - r.now
+	if !r.Options.Overrun {
+		left -= r.evaluation()
+	}
+	if r.Timeline.Stop > 0 {
+		left = min(left, r.Timeline.Stop-r.now)
+	}
 	n := int(min(int64(r.perEpoch()-r.step), int64((left-1)/one)+1))
 	if !r.Options.Overrun {
 		n = int(min(int64(r.perEpoch()-r.step), int64(left/one)))

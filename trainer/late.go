@@ -11,7 +11,7 @@ import (
 
 // late returns the reason if no training step can follow an action, so that the grown network would stay untrained. It
 // is empty if a step can follow, if the times are unknown, and with Overrun, because results then describe the network
-// of the last whole epoch.
+// of the last whole epoch. Timeline.Stop has no effect: the job is the first part of a job without it.
 func (a *adaptation) late(action net2net.Action) string {
 	if a.Overrun || action.Kind == net2net.None {
 		return ""
@@ -43,9 +43,6 @@ func (a *adaptation) leftFor(n *model.Network, spends ...clock.Work) (left, one 
 		return 1<<63 - 1, 0
 	}
 	end := a.Scheduler.Budget() - a.Clock.Cost(evaluation)
-	if a.Timeline.Stop > 0 {
-		end = min(end, a.Timeline.Stop)
-	}
 	if a.Step == a.perEpoch() {
 		spends = append(spends, evaluation)
 	}
