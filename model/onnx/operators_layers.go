@@ -154,6 +154,10 @@ func resizeRule(e *networkEncoder) ([]string, error) {
 	x, err1 := e.first()
 	v := e.n.Results[0]
 	all := []attribute{{"mode", "nearest"}, {"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "floor"}}
+	if strings.HasPrefix(e.n.Operator, "_upsample_nearest_exact2d") {
+		all = []attribute{{"mode", "nearest"}, {"coordinate_transformation_mode", "half_pixel"},
+			{"nearest_mode", "round_prefer_ceil"}}
+	}
 	if strings.HasPrefix(e.n.Operator, "upsample_bilinear2d") {
 		all = []attribute{{"mode", "linear"}, {"coordinate_transformation_mode",
 			map[bool]string{true: "align_corners", false: "half_pixel"}[e.truth("align_corners")]}}

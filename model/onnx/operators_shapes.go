@@ -238,11 +238,18 @@ func filledRule(value float64) operatorRule {
 	}
 }
 
+// narrow are ONNX's types of integers with fewer than 64 bits.
+var narrow = map[weights.DType]int{weights.Uint8: 2, weights.Int8: 3, weights.Int16: 5, weights.Int32: 6}
+
+// castRule writes all integers as int64, after a conversion to fewer bits if PyTorch has one.
 func castRule(e *networkEncoder) ([]string, error) {
 	x, err := e.first()
 	kind := e.kind(x)
-	if d, ok := e.n.Arg("dtype").(weights.DType); ok {
-		kind = onnxTypes[d]
+	if d, ok := e.n.Arg("dtype").(weights.DType); ok && err == nil {
+		if kind = onnxTypes[d]; narrow[d] != 0 && e.kind(x) != typeBool {
+			cut := e.node("Cast", []string{e.cast(x, typeInt64)}, attribute{"to", narrow[d]})
+			return []string{e.typed(kind, "Cast", []string{cut}, attribute{"to", int(kind)})}, nil
+		}
 	}
 	if other, _ := e.arg("other"); other != "" {
 		kind = e.kind(other)

@@ -38,6 +38,8 @@ var written = map[string]string{
 	"upsample_nearest2d": "y = upsample_nearest2d.vec(input=%x, output_size=[12, 7], scale_factors=none)",
 	"upsample_bilinear2d": "y = upsample_bilinear2d.vec(input=%x, output_size=none, align_corners=false, " +
 		"scale_factors=[2.0, 1.5])",
+	"_upsample_nearest_exact2d": "y = _upsample_nearest_exact2d.vec(input=%x, output_size=none, " +
+		"scale_factors=[2.0, 1.5])",
 	"embedding": "y = embedding.default(weight=@w_10_3, indices=%i)",
 	"lstm": "y, h, c = lstm.input(input=%s, hx=[@h_2_4_3, @c_2_4_3], params=[@a_12_4, @r_12_3, @b_12, @d_12, " +
 		"@A_12_4, @R_12_3, @B_12, @D_12], has_biases=true, num_layers=1, dropout=0.0, bidirectional=true, " +
@@ -263,7 +265,11 @@ func TestWrittenArgumentsAreRead(t *testing.T) {
 		"a logarithm of integers": "u = add.Tensor(self=%i, other=1); l = log.default(self=%u); " +
 			"y = mul.Tensor(self=%l, other=10)",
 		"integers over one another": "u = add.Tensor(self=%i, other=2); y = div.Tensor(self=%i, other=%u)",
-		"bytes that overflow":       "u = mul.Tensor(self=%i, other=100); y = to.dtype(self=%u, dtype=uint8)",
+		"bytes that overflow":       "u = mul.Tensor(self=%i, other=200); y = to.dtype(self=%u, dtype=uint8)",
+		"real numbers as bytes": "u = mul.Tensor(self=%x, other=2000); p = abs.default(self=%u); " +
+			"q = to.dtype(self=%p, dtype=int32); y = to.dtype(self=%q, dtype=int8)",
+		"nearest pixels to a size": "y = _upsample_nearest_exact2d.vec(input=%x, " +
+			"output_size=[4, 11], scale_factors=none)",
 		"limits of integers":        "y = clamp.default(self=%i, min=0.5, max=2)",
 		"limits in the wrong order": "y = clamp.default(self=%x, min=0.5, max=-0.25)",
 		"an average without the padding": "y = avg_pool2d.default(self=%x, kernel_size=[3, 3], stride=[2, 2], " +

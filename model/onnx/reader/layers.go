@@ -318,7 +318,7 @@ func globalPool(c *call) error {
 // resizes maps modes to operators.
 var resizes = map[string]string{"linear half_pixel": "upsample_bilinear2d.vec",
 	"linear pytorch_half_pixel": "upsample_bilinear2d.vec", "linear align_corners": "upsample_bilinear2d.vec",
-	"nearest asymmetric": "upsample_nearest2d.vec"}
+	"nearest asymmetric": "upsample_nearest2d.vec", "nearest half_pixel": "_upsample_nearest_exact2d.vec"}
 
 // resize maps to PyTorch's interpolation of images, by factors or to a size.
 func resize(c *call) error {
@@ -329,7 +329,10 @@ func resize(c *call) error {
 	factors, sizes := c.factors(c.operand(2)), c.operand(3).sizes
 	how := c.text("mode", "nearest") + " " + c.text("coordinate_transformation_mode", "half_pixel")
 	operator, known := resizes[how]
-	if strings.HasPrefix(how, "nearest") && c.text("nearest_mode", "round_prefer_floor") != "floor" {
+	mode := c.text("nearest_mode", "round_prefer_floor")
+	if how == "nearest half_pixel" {
+		known = mode == "round_prefer_ceil"
+	} else if strings.HasPrefix(how, "nearest") && mode != "floor" {
 		// at factors 1 and 2, the default mode rounds down too
 		known = known && len(sizes) == 0 &&
 			!slices.ContainsFunc(factors, func(f float64) bool { return f != 1 && f != 2 })
@@ -346,7 +349,8 @@ func resize(c *call) error {
 		args = append(args, graph.Arg{Name: "output_size", Value: sizes[2:]}, graph.Arg{Name: "scale_factors"})
 	default:
 		return fmt.Errorf("unsupported resize by %v with mode %q; expected constant factors or the size of images, "+
-			"and mode \"linear half_pixel\" or \"nearest asymmetric\" with nearest_mode floor", factors, how)
+			"and mode \"linear half_pixel\", or \"nearest asymmetric\" with nearest_mode floor, or \"nearest "+
+			"half_pixel\" with nearest_mode round_prefer_ceil", factors, how)
 	}
 	if operator == "upsample_bilinear2d.vec" {
 		args = append(args, graph.Arg{Name: "align_corners", Value: how == "linear align_corners"})
