@@ -24,7 +24,7 @@ import (
 // smallest returns the options of trials of a few steps on the virtual clock, with an up.
 func smallest(folder string) sweep.Options {
 	return sweep.Options{Folder: folder, Set: []string{"time.budget=100ms",
-		`time.events=[{at = "50ms", change = "up"}]`, "data.synthetic.size=16", "data.synthetic.train=20",
+		`time.events=[{at = "20ms", change = "up"}]`, "data.synthetic.size=16", "data.synthetic.train=20",
 		"data.synthetic.test=10", "data.synthetic.classes=3", "train.batch=20", "adapt.rows=10", "run.threads=1",
 		`adapt.decider="script"`, `adapt.actions=["deepen:conv1"]`}}
 }
