@@ -25,7 +25,7 @@ func smallTrials(t *testing.T) string {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"one.toml": "[data.synthetic]\nsize = 16\nchannels = 1\nclasses = 3\ntrain = 20\ntest = 10\n[train]\n" +
-			"batch = 20\n[time]\nbudget = \"100ms\"\nevents = [{at = \"50ms\", change = \"up\"}]\n[adapt]\n" +
+			"batch = 20\n[time]\nbudget = \"100ms\"\nevents = [{at = \"20ms\", change = \"up\"}]\n[adapt]\n" +
 			"rows = 10\n[run]\nthreads = 1\n",
 		"arms.toml": "[never]\n[grow]\nadapt.decider = \"script\"\nadapt.actions = [\"deepen:conv1\"]\n",
 		"all.toml": "[pipeline]\ntrials = [{job = \"one.toml\", cases = \"arms.toml\", " +
