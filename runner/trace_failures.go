@@ -156,8 +156,8 @@ func outagesTitle(r *traces.FailureInfo) string {
 	if r.List.Others > 0 {
 		text += fmt.Sprintf("; %s skipped", words.Plural(r.List.Others, "cluster event"))
 	}
-	if r.List.Moved != "" {
-		text += "\n" + r.List.Moved
+	if moved := failures.ShiftedText(r.List.Shifted); moved != "" {
+		text += "\n" + moved
 	}
 	return text
 }

@@ -274,7 +274,7 @@ func (r *forecast) decide() {
 		return
 	}
 	took := r.surgery(action, before)
-	if late := r.late(took); late {
+	if r.late(took) {
 		span.Late++
 		if action.Kind != net2net.None {
 			r.network = before

@@ -259,7 +259,7 @@ func (s *Source) String() string {
 	}
 	text := strings.Join(parts, ", and ")
 	if s.shifted > 0 {
-		text += "; " + shiftedText(s.shifted)
+		text += "; " + ShiftedText(s.shifted)
 	}
 	return text
 }

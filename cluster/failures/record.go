@@ -185,9 +185,6 @@ func (r *Record) Worst(most int) (list []NodeOutages) {
 	return list
 }
 
-// ShiftedText says that the ends of some Slurm events moved; it is empty if none did.
-func (r *Record) ShiftedText() string { return shiftedText(r.Shifted) }
-
 // secondsOut returns the seconds in which a node has a fault.
 func secondsOut(n *Node) (sum int64) {
 	for _, o := range n.Outages() {

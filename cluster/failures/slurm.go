@@ -192,8 +192,8 @@ func (r *slurmFile) endAfter(e *entry, start, end string) error {
 	return r.fault(columnEnd, fmt.Sprintf("is %s, before TimeStart %s", end, start), rowRemedy)
 }
 
-// shiftedText says that the ends of some events moved; it is empty if none did.
-func shiftedText(events int) string {
+// ShiftedText states how many ends of Slurm events moved; it is empty for zero events.
+func ShiftedText(events int) string {
 	if events == 0 {
 		return ""
 	}

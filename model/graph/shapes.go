@@ -18,14 +18,12 @@ func (g *Graph) Shapes() (map[Value][]int, error) {
 
 // Sizes holds the shapes of a graph's values and tensors.
 type Sizes struct {
-	shapes  map[Value][]int
-	tensors map[string][]int
-	batch   int64 // number of examples
-	graph   *Graph
-	double  map[Value][]int // shapes for twice the batch; nil until needed
-	of      *shaper
-	nodes   int // nodes whose results have shapes
-	read    int // tensors whose shapes are known
+	*shaper
+	batch  int64 // number of examples
+	graph  *Graph
+	double map[Value][]int // shapes for twice the batch; nil until needed
+	nodes  int             // nodes whose results have shapes
+	read   int             // tensors whose shapes are known
 }
 
 // Of returns the shape of a node's argument that is a value or a weight; nil for a number.
@@ -45,7 +43,7 @@ func (s *Sizes) Number(arg any) (n int, known bool) {
 	case int64:
 		return int(v), true
 	case Value:
-		n, known = s.of.sizes[v]
+		n, known = s.sizes[v]
 	}
 	return n, known
 }
@@ -58,8 +56,7 @@ func (g *Graph) Sizes() (*Sizes, error) {
 
 // NewSizes returns the shapes of a graph's inputs. Extend adds the results of its nodes.
 func (g *Graph) NewSizes() *Sizes {
-	s := newShaper(g)
-	sizes := &Sizes{shapes: s.shapes, tensors: s.tensors, batch: 1, graph: g, of: s, read: len(g.Tensors)}
+	sizes := &Sizes{shaper: newShaper(g), batch: 1, graph: g, read: len(g.Tensors)}
 	if len(g.Input.Shape) > 0 {
 		sizes.batch = int64(max(g.Input.Shape[0].N, 1))
 	}
@@ -74,7 +71,7 @@ func (s *Sizes) Extend() error {
 	}
 	for ; s.nodes < len(s.graph.Nodes); s.nodes++ {
 		n := &s.graph.Nodes[s.nodes]
-		if err := s.of.node(n); err != nil {
+		if err := s.node(n); err != nil {
 			return fmt.Errorf("infer the shape of %s: %w", n.String(), err)
 		}
 	}

@@ -19,9 +19,8 @@ func init() { // rules refer to each other
 		"mm": product("self", "mat2"), "outer": outerRule,
 		"conv1d": convRule, "conv2d": convRule, "conv3d": convRule, "conv_transpose2d": convRule,
 		"instance_norm": instanceNormRule, "upsample_nearest2d": resizeRule, "upsample_bilinear2d": resizeRule,
-		"_upsample_nearest_exact2d": resizeRule,
-
-		"embedding": embeddingRule, "lstm": recurrentRule, "gru": recurrentRule, "rnn_tanh": recurrentRule,
+		"_upsample_nearest_exact2d": resizeRule, "embedding": embeddingRule,
+		"lstm": recurrentRule, "gru": recurrentRule, "rnn_tanh": recurrentRule,
 		"rnn_relu": recurrentRule, "scaled_dot_product_attention": attentionRule,
 		"batch_norm": batchNormRule, "layer_norm": layerNormRule, "rms_norm": rmsNormRule, "group_norm": groupNormRule,
 		"add": pairwise("Add"), "sub": pairwise("Sub"), "mul": pairwise("Mul"), "div": pairwise("Div"),

@@ -16,7 +16,7 @@ func unary(operator string) operatorRule {
 	}
 }
 
-// realOnly is an operator that converts integers and truth values to real numbers first, as PyTorch does.
+// realOnly returns the rule of an operator that converts integers and truth values to real numbers, as PyTorch does.
 func realOnly(operator string) operatorRule {
 	return func(e *networkEncoder) ([]string, error) {
 		x, err := e.first()
@@ -24,7 +24,7 @@ func realOnly(operator string) operatorRule {
 	}
 }
 
-// rounded is an operator that does not change integers.
+// rounded returns the rule of an operator that does not change integers.
 func rounded(operator string) operatorRule {
 	return func(e *networkEncoder) ([]string, error) {
 		x, err := e.first()

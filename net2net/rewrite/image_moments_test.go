@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/model/graph"
-	"graft/model/vision"
 	"graft/torch"
 	"graft/torch/weights"
 	"graft/tracing/axes"
@@ -71,16 +70,7 @@ func follows(t *testing.T, s *torch.Scope, p *Plan, was *graph.Graph, before, af
 // In networks for images, the optimizer's moments of widened, deepened and shrunk layers are the gradients of the new
 // network, and their squares.
 func TestMomentsOfNetworksForImages(t *testing.T) {
-	for name, network := range map[string]interface {
-		Graph(input []int, classes int) (*graph.Graph, error)
-	}{
-		"vit":      vision.ViT{Patch: 4, Width: 12, Heads: 3, Depth: 2},
-		"mixer":    vision.Mixer{Patch: 4, Width: 10, Tokens: 6, Hidden: 14, Depth: 2},
-		"convnext": vision.ConvNeXt{Patch: 2, Widths: []int{6, 8}, Depths: []int{1, 2}},
-		"efficientnet": vision.EfficientNet{Stride: 1, Stem: 6, Stages: []vision.Stage{{Expand: 1, Kernel: 3, Stride: 1,
-			Channels: 4, Blocks: 2}, {Expand: 3, Kernel: 5, Stride: 2, Channels: 8, Blocks: 2}}, Last: 12},
-		"grouped": grouped{},
-	} {
+	for name, network := range networksForImages {
 		g, err := network.Graph([]int{3, 8, 8}, 5)
 		require.NoError(t, err)
 		compared := 0

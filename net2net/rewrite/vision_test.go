@@ -15,19 +15,22 @@ import (
 	"graft/torch/weights"
 )
 
+// networksForImages are small networks with convolutions, attention, and groups of channels.
+var networksForImages = map[string]interface {
+	Graph(input []int, classes int) (*graph.Graph, error)
+}{
+	"vit":      vision.ViT{Patch: 4, Width: 12, Heads: 3, Depth: 2},
+	"mixer":    vision.Mixer{Patch: 4, Width: 10, Tokens: 6, Hidden: 14, Depth: 2},
+	"convnext": vision.ConvNeXt{Patch: 2, Widths: []int{6, 8}, Depths: []int{1, 2}},
+	"efficientnet": vision.EfficientNet{Stride: 1, Stem: 6, Stages: []vision.Stage{{Expand: 1, Kernel: 3, Stride: 1,
+		Channels: 4, Blocks: 2}, {Expand: 3, Kernel: 5, Stride: 2, Channels: 8, Blocks: 2}}, Last: 12},
+	"grouped": grouped{},
+}
+
 // Widening any axis and repeating any block keeps the function of an image network.
 func TestNetworksForImagesGrow(t *testing.T) {
 	var report []string
-	for name, network := range map[string]interface {
-		Graph(input []int, classes int) (*graph.Graph, error)
-	}{
-		"vit":      vision.ViT{Patch: 4, Width: 12, Heads: 3, Depth: 2},
-		"mixer":    vision.Mixer{Patch: 4, Width: 10, Tokens: 6, Hidden: 14, Depth: 2},
-		"convnext": vision.ConvNeXt{Patch: 2, Widths: []int{6, 8}, Depths: []int{1, 2}},
-		"efficientnet": vision.EfficientNet{Stride: 1, Stem: 6, Stages: []vision.Stage{{Expand: 1, Kernel: 3, Stride: 1,
-			Channels: 4, Blocks: 2}, {Expand: 3, Kernel: 5, Stride: 2, Channels: 8, Blocks: 2}}, Last: 12},
-		"grouped": grouped{},
-	} {
+	for name, network := range networksForImages {
 		g, err := network.Graph([]int{3, 8, 8}, 5)
 		require.NoError(t, err)
 		r := rand.New(rand.NewPCG(5, 5))

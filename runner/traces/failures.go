@@ -40,7 +40,6 @@ type OutageInfo struct {
 	Others    int             `json:"cluster_events"`   // number of Slurm events that do not belong to a node
 	// number of Slurm events with an end up to an hour before the start; an hour was added to their ends
 	Shifted int                    `json:"shifted_ends"`
-	Moved   string                 `json:"-"`     // sentence about these events; empty without them
 	Worst   []failures.NodeOutages `json:"worst"` // nodes with most failures, at most five
 }
 
@@ -109,7 +108,7 @@ func outageInfo(r *failures.Record) *OutageInfo {
 	drains := r.Drains.Statistics()
 	info := &OutageInfo{Format: r.Format, Drains: drains.Faults, Periods: drains.Outages, Drain: drains.Duration,
 		InService: r.InService(), Others: r.Others, Shifted: r.Shifted,
-		Moved: r.ShiftedText(), Worst: r.Worst(mostWorst)}
+		Worst: r.Worst(mostWorst)}
 	if !r.Start.IsZero() {
 		info.Start = r.Start.Format(time.DateTime)
 	}
