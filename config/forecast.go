@@ -20,16 +20,29 @@ type lateEvent struct {
 	fits, wanted int // decisions
 }
 
+// nextDecision holds the assumptions of a forecast about a decision: its action, and the network after it.
+type nextDecision struct {
+	action net2net.Action
+	grown  *model.Network
+}
+
+func (d nextDecision) decide(*model.Network, int) (net2net.Action, *model.Network) {
+	return d.action, d.grown
+}
+
+// surgeryOn assumes surgery after which the network has about the same costs.
+func surgeryOn(n *model.Network) nextDecision { return nextDecision{net2net.Action{Kind: "deepen"}, n} }
+
 // lateEvents lists the ups that leave too little time for all their decisions, for a job whose network changes at its
 // first decision. It returns nil if that is unknown.
-func (j *Job) lateEvents(first, grown *model.Network) (late []lateEvent, decisions int) {
+func (j *Job) lateEvents(first *model.Network, d nextDecision) (late []lateEvent, decisions int) {
 	p, err := j.Profile()
 	if err != nil || p == nil || first == nil {
 		return nil, j.Decisions()
 	}
 	o := j.Options()
 	f := j.forecast(p, first)
-	f.Decide = func(*model.Network, int) (net2net.Action, *model.Network) { return net2net.Action{}, grown }
+	f.Decide = d.decide
 	spans, known := f.Spans()
 	if !known {
 		return nil, j.Decisions()
@@ -115,13 +128,13 @@ func (j *Job) lateDecisions() (warnings []string) {
 	if err != nil {
 		return nil
 	}
-	if text := j.lateMoment(n, n, j.Decisions(), "or raise time.budget"); text != "" {
+	if text := j.lateMoment(n, surgeryOn(n), j.Decisions(), "or raise time.budget"); text != "" {
 		return []string{j.whenKey() + ": " + text}
 	}
 	if j.Adapt.Kind().Name != trainer.WhenDevices {
 		return nil
 	}
-	late, _ := j.lateEvents(n, n)
+	late, _ := j.lateEvents(n, surgeryOn(n))
 	for _, l := range late {
 		warnings = append(warnings, "time.events: "+j.lateText(l, "raise time.budget or lower adapt.max_decisions"))
 	}
@@ -134,12 +147,13 @@ const remedyOfScenarios = "raise time.budget or lower simulate.decisions"
 // checkEvents reports an event that leaves too little time for all decisions: no sequence could end.
 func (m *Simulation) checkEvents(r *decode.Reading) {
 	if m.Adapt.Kind().Name != trainer.WhenDevices {
-		if text := m.lateMoment(m.network, m.network, m.decisions(), remedyOfScenarios); text != "" {
+		text := m.lateMoment(m.network, nextDecision{grown: m.network}, m.decisions(), remedyOfScenarios)
+		if text != "" {
 			r.Blame(m.whenKey(), text)
 		}
 		return
 	}
-	late, decisions := m.lateEvents(m.network, m.network)
+	late, decisions := m.lateEvents(m.network, nextDecision{grown: m.network})
 	if decisions < m.decisions() && len(late) > 0 {
 		r.Blame("time.events", m.lateText(late[0], remedyOfScenarios))
 	}
@@ -176,13 +190,13 @@ func (m *Simulation) lateGrown() []string {
 		return nil
 	}
 	if m.Adapt.Kind().Name != trainer.WhenDevices {
-		if text := m.lateMoment(m.network, costliest, m.decisions(), remedyOfScenarios); text != "" {
+		if text := m.lateMoment(m.network, surgeryOn(costliest), m.decisions(), remedyOfScenarios); text != "" {
 			return []string{m.whenKey() + ": sequences with the costliest networks may not reach all decisions: " +
 				text}
 		}
 		return nil
 	}
-	if late, decisions := m.lateEvents(m.network, costliest); decisions < m.decisions() && len(late) > 0 {
+	if late, decisions := m.lateEvents(m.network, surgeryOn(costliest)); decisions < m.decisions() && len(late) > 0 {
 		return []string{"time.events: sequences with the costliest networks may not reach all decisions: " +
 			m.lateText(late[0], remedyOfScenarios)}
 	}

@@ -29,6 +29,9 @@ func TestLateEvents(t *testing.T) {
 	script := []string{"adapt.decider=script", `adapt.actions=["deepen:conv1"]`, late, "time.budget=40s"}
 	require.Contains(t, strings.Join(must(parseJob("a.toml", "", script...)).Warnings(), "\n"),
 		"time.events: no decisions after the up event at 39.98s fit before")
+	script[2] = `time.events=[{at="39.9s", change="up"}]`
+	require.Contains(t, strings.Join(must(parseJob("a.toml", "", script...)).Warnings(), "\n"),
+		"no decisions after the up event at 39.9s fit before", "there is time for a step, but not for surgery too")
 	require.Empty(t, must(parseJob("a.toml", "", append(script, "time.clock=wall")...)).Warnings())
 	require.Contains(t, strings.Join(must(parseJob("a.toml", "", late, "time.budget=40s")).Warnings(), "\n"),
 		"the up event at 39.98s is never reached", "nothing decides")

@@ -8,7 +8,6 @@ import (
 	"graft/decider"
 	"graft/internal/words"
 	"graft/model"
-	"graft/net2net"
 	"graft/trainer"
 )
 
@@ -44,14 +43,14 @@ func (j *Job) moreDecisions() string {
 
 // lateMoment describes decisions whose times come too late, for a job whose network changes at its first decision. The
 // text is empty if the wanted number of decisions fits before the end of the budget, or if that is unknown.
-func (j *Job) lateMoment(first, grown *model.Network, wanted int, remedy string) string {
+func (j *Job) lateMoment(first *model.Network, d nextDecision, wanted int, remedy string) string {
 	moments := j.Options().Moments()
 	p, err := j.Profile()
 	if err != nil || p == nil || first == nil || len(moments) == 0 {
 		return ""
 	}
 	f := j.forecast(p, first)
-	f.Decide = func(*model.Network, int) (net2net.Action, *model.Network) { return net2net.Action{}, grown }
+	f.Decide = d.decide
 	spans, known := f.Spans()
 	fits := 0
 	for _, s := range spans {
