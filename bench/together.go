@@ -38,8 +38,9 @@ type togetherResult struct {
 	Steps []measuredStep
 }
 
-// measuredStep holds the times of a step in seconds: of one process alone on its share, and of all processes.
-type measuredStep struct{ Alone, Step float64 }
+// measuredStep holds the times of a step in seconds, of one process alone on its share and of all processes, and the
+// slowdown of the reference network around them.
+type measuredStep struct{ Alone, Step, Slowdown float64 }
 
 // studyTogether predicts steps of several processes from measured operators, exchanges and slowdowns.
 func (b *bench) studyTogether(out io.Writer) error {
@@ -61,7 +62,7 @@ func (b *bench) studyTogether(out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		study.Device = measured.Device
+		study.Device, study.Quiet = measured.Device, measured.Quiet
 	}
 	for _, link := range togetherLinks {
 		var errors []float64
@@ -95,32 +96,35 @@ func mean(v []float64) float64 {
 
 // printTogether measures a group of processes, and prints and returns the errors of predictions.
 func (b *bench) printTogether(out io.Writer, study *operatorStudy, size int, link string) (off []float64, err error) {
-	made, err := b.group(size, link)
+	made, err := b.group(size, link, study.Quiet)
 	if err != nil {
 		return nil, fmt.Errorf("measure %d processes over %s: %w", size, linkText(link), err)
 	}
-	p := &clock.Profile{Name: "bench", GraftOperators: *study.Device}
+	p, shared := &clock.Profile{Name: "bench", GraftOperators: *study.Device}, 1.0
 	if size > 1 {
-		p.Processes = []clock.Processes{*made.Made}
+		p.Processes, shared = []clock.Processes{*made.Made}, made.Made.Slowdown
 	}
 	p.EnsureDefaults()
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "network\tbatch\tprocesses\tstep [ms]\tpredicted [ms]\toff\talone [ms]\t")
+	fmt.Fprintln(table, "network\tbatch\tprocesses\tstep [ms]\tpredicted [ms]\toff\talone [ms]\tpredicted [ms]\t"+
+		"slowdown\t")
 	for k, network := range togetherNetworks {
 		n, err := network.network()
 		if err != nil {
 			return nil, err
 		}
 		is := made.Steps[k]
+		alone := p.Cost(clock.Work{Kind: clock.Steps, Count: 1, Rows: network.rows / size, Network: n}).Seconds()
+		// Other programs slow the computation down, and not the link.
 		predicted := p.Cost(clock.Work{Kind: clock.Steps, Count: 1, Rows: network.rows, Network: n,
-			Devices: size}).Seconds()
+			Devices: size}).Seconds() + (is.Slowdown-1)*alone*shared
 		ratio := predicted/is.Step - 1
 		off = append(off, math.Abs(ratio))
-		fmt.Fprintf(table, "%s\t%d\t%d\t%.2f\t%.2f\t%+.1f%%\t%.2f\t\n", network.name, network.rows, size, 1e3*is.Step,
-			1e3*predicted, 100*ratio, 1e3*is.Alone)
+		fmt.Fprintf(table, "%s\t%d\t%d\t%.2f\t%.2f\t%+.1f%%\t%.2f\t%.2f\t%.2f\t\n", network.name, network.rows, size,
+			1e3*is.Step, 1e3*predicted, 100*ratio, 1e3*is.Alone, 1e3*alone*is.Slowdown, is.Slowdown)
 	}
 	return off, table.Flush()
 }
@@ -131,16 +135,17 @@ const groupScript = `if [ -n "$LINK" ]; then
 fi
 rank=1
 while [ "$rank" -lt "$SIZE" ]; do
-	"$PROGRAM" together-peer -rank "$rank" -size "$SIZE" -file "$MEET" -rounds "$ROUNDS" >/dev/null &
+	"$PROGRAM" together-peer -rank "$rank" -size "$SIZE" -file "$MEET" -rounds "$ROUNDS" -quiet "$QUIET" >/dev/null &
 	rank=$((rank + 1))
 done
-"$PROGRAM" together-peer -rank 0 -size "$SIZE" -file "$MEET" -rounds "$ROUNDS"
+"$PROGRAM" together-peer -rank 0 -size "$SIZE" -file "$MEET" -rounds "$ROUNDS" -quiet "$QUIET"
 code=$?
 wait
 exit $code`
 
-// group measures in processes of its own. A limited link needs root, and a network namespace.
-func (b *bench) group(size int, link string) (*togetherResult, error) {
+// group measures in processes of its own. A limited link needs root, and a network namespace. The argument quiet is the
+// time of the reference on a quiet machine.
+func (b *bench) group(size int, link string, quiet float64) (*togetherResult, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -157,7 +162,7 @@ func (b *bench) group(size int, link string) (*togetherResult, error) {
 	c := exec.Command(args[0], args[1:]...)
 	c.Stderr = os.Stderr
 	c.Env = append(os.Environ(), "LINK="+link, "PROGRAM="+program, fmt.Sprintf("SIZE=%d", size),
-		"MEET="+filepath.Join(folder, "meet"), fmt.Sprintf("ROUNDS=%d", b.rounds))
+		"MEET="+filepath.Join(folder, "meet"), fmt.Sprintf("ROUNDS=%d", b.rounds), fmt.Sprint("QUIET=", quiet))
 	text, err := c.Output()
 	if err != nil {
 		return nil, err
@@ -173,7 +178,9 @@ func runTogetherPeer(args []string) error {
 	fs.IntVar(&o.Rank, "rank", 0, "rank of the process")
 	fs.IntVar(&o.Size, "size", 1, "number of processes")
 	fs.StringVar(&o.File, "file", "", "file through which the processes find each other")
-	rounds := fs.Int("rounds", 7, "rounds")
+	m := trainer.MeasureOptions{Now: time.Now}
+	fs.IntVar(&m.Rounds, "rounds", 7, "rounds")
+	fs.Float64Var(&m.Quiet, "quiet", 0, "seconds of a step of the reference network on a quiet machine")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
@@ -192,7 +199,6 @@ func runTogetherPeer(args []string) error {
 	if err != nil {
 		return err
 	}
-	m := trainer.MeasureOptions{Rounds: *rounds, Now: time.Now}
 	return torch.With(func(s *torch.Scope) error {
 		peers := s.NewPeers(o)
 		if s.Err() != nil {
@@ -210,7 +216,7 @@ func runTogetherPeer(args []string) error {
 			return err
 		}
 		for _, t := range steps {
-			result.Steps = append(result.Steps, measuredStep{t.Alone, t.Step})
+			result.Steps = append(result.Steps, measuredStep{t.Alone, t.Step, t.Slowdown})
 		}
 		return json.NewEncoder(os.Stdout).Encode(result)
 	})

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 
 	"graft/dataset"
 	"graft/internal/stat"
@@ -44,14 +46,27 @@ func MeasureTogether(ctx context.Context, peers *torch.Peers, all []probes.Probe
 }
 
 // StepsTogether measures steps of probes in a group of processes, which must all call it with the same probes and
-// options. Only the result of rank 0 is valid.
+// options. Only the result of rank 0 is valid. With Quiet, it also measures the slowdown of the machine.
 func StepsTogether(ctx context.Context, peers *torch.Peers, all []probes.Probe,
 	o MeasureOptions) ([]clock.TogetherStep, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("measure processes: %w", err)
 	}
-	return (&together{MeasureOptions: o, peers: peers}).steps(ctx, all)
+	t := &together{MeasureOptions: o, peers: peers}
+	if o.Quiet == 0 || peers.Rank > 0 {
+		return t.steps(ctx, all)
+	}
+	var steps []clock.TogetherStep
+	err := torch.With(func(s *torch.Scope) (err error) {
+		if t.watch, err = NewWatch(s, len(all), o); err != nil {
+			return err
+		}
+		defer t.watch.Close()
+		steps, err = t.steps(ctx, all)
+		return err
+	})
+	return steps, err
 }
 
 // TogetherProbes returns small networks for MeasureTogether. They are large enough that a step takes some milliseconds.
@@ -77,19 +92,59 @@ func TogetherProbes() (all []probes.Probe, err error) {
 type together struct {
 	MeasureOptions
 	peers *torch.Peers
+	watch *Watch // of rank 0 with Quiet: times the reference between measurements
 }
+
+// atOnce is the number of networks that take turns. Each keeps its images in memory.
+const atOnce = 12
 
 // steps measures the steps of probes.
 func (t *together) steps(ctx context.Context, all []probes.Probe) (steps []clock.TogetherStep, err error) {
-	for k, p := range all {
-		step, err := t.probe(ctx, p)
+	for some := range slices.Chunk(all, atOnce) {
+		err := torch.With(func(s *torch.Scope) error {
+			turns, err := t.turns(ctx, s, some, len(steps))
+			for _, turn := range turns {
+				steps = append(steps, turn.result())
+			}
+			return err
+		})
 		if err != nil {
-			return nil, fmt.Errorf("measure network %d with %d processes: %w", k+1, t.peers.Size, err)
+			return nil, err
 		}
-		steps = append(steps, step)
-		t.Tell(fmt.Sprintf("%d processes", t.peers.Size), k+1, len(all))
+		t.Tell(fmt.Sprintf("%d processes", t.peers.Size), len(steps), len(all))
 	}
 	return steps, nil
+}
+
+// turns measures some of the probes, the first of which is probe number first. They take turns, in a different order
+// each round, so a slow phase of the machine does not affect all rounds of a network.
+func (t *together) turns(ctx context.Context, s *torch.Scope, some []probes.Probe, first int) ([]*turn, error) {
+	var all []*turn
+	defer func() {
+		for _, one := range all {
+			one.m.close()
+		}
+	}()
+	failed := func(k int, err error) error {
+		return fmt.Errorf("measure network %d with %d processes: %w", first+k+1, t.peers.Size, err)
+	}
+	for k, p := range some {
+		one, err := t.start(s, p)
+		if all = append(all, one); err != nil {
+			return nil, failed(k, err)
+		}
+	}
+	for round := range t.Rounds {
+		for _, k := range rand.New(rand.NewPCG(1, uint64(round))).Perm(len(all)) {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if err := t.round(all[k], first+k); err != nil {
+				return nil, failed(k, err)
+			}
+		}
+	}
+	return all, nil
 }
 
 // exchanges measures the time to add tensors.
@@ -159,55 +214,81 @@ func (t *together) agree(count int) (int, error) {
 	return agreed, err
 }
 
-// probe measures a network's step: the medians over rounds in which rank 0 first computes a process's share alone,
-// while the others wait, and then all processes compute a batch together.
-func (t *together) probe(ctx context.Context, p probes.Probe) (step clock.TogetherStep, err error) {
-	err = torch.With(func(s *torch.Scope) error {
-		one := t.MeasureOptions
-		share := max(1, p.Rows/t.peers.Size)
-		one.Batches = []int{share, share * t.peers.Size}
-		m := &measuring{MeasureOptions: one, scope: s, images: map[string]*dataset.Set{}, longest: longest}
-		defer m.close()
-		c, err := m.candidate(clock.Subject{Name: "probe", Network: p.Network})
-		if err != nil {
-			return err
-		}
-		b := &burst{batch: share, steps: 1, data: c.job.Data}
-		if err := m.warm(c, b); err != nil {
-			return err
-		}
-		if b.steps, err = t.agree(min(b.steps, b.data.Train.Count/(share*t.peers.Size))); err != nil {
-			return err
-		}
-		var alone, steps []float64
-		for range t.Rounds {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err := t.round(m, c, b, share); err != nil {
-				return err
-			}
-			took := c.meter.took[clock.Steps]
-			alone, steps = append(alone, took[max(0, len(took)-2)]), append(steps, took[len(took)-1])
-		}
-		step = clock.TogetherStep{Network: p.Network, Alone: stat.Median(alone), Step: stat.Median(steps)}
-		return nil
-	})
-	return step, err
+// turn holds a network that all processes train, and its measured times by round.
+type turn struct {
+	m                       *measuring
+	of                      *candidate
+	burst                   *burst
+	share                   int // examples of a process in a batch
+	alone, steps, slowdowns []float64
 }
 
-// round runs a burst on a process's share alone in rank 0, and then a burst of all processes.
-func (t *together) round(m *measuring, c *candidate, b *burst, share int) error {
-	c.job.team, b.batch = nil, share
+// start prepares a network. Its measurements are the caller's to close, even after an error.
+func (t *together) start(s *torch.Scope, p probes.Probe) (one *turn, err error) {
+	one = &turn{share: max(1, p.Rows/t.peers.Size)}
+	whole := one.share * t.peers.Size
+	o := t.MeasureOptions
+	o.Batches = []int{one.share, whole}
+	one.m = &measuring{MeasureOptions: o, scope: s, images: map[string]*dataset.Set{}, longest: longest}
+	if one.of, err = one.m.candidate(clock.Subject{Name: "probe", Network: p.Network}); err != nil {
+		return one, err
+	}
+	one.burst = &burst{batch: one.share, steps: 1, data: one.of.job.Data}
+	if err = one.m.warm(one.of, one.burst); err != nil {
+		return one, err
+	}
+	one.burst.steps, err = t.agree(min(one.burst.steps, one.burst.data.Train.Count/whole))
+	return one, err
+}
+
+// round measures probe k once: rank 0 computes a process's share alone, while the others wait, and then all processes
+// compute a batch together.
+func (t *together) round(one *turn, k int) error {
+	slowdown, err := t.slowdown(k, func() error {
+		if err := t.fill(one); err != nil {
+			return err
+		}
+		took := one.of.meter.took[clock.Steps]
+		one.alone, one.steps = append(one.alone, took[max(0, len(took)-2)]), append(one.steps, took[len(took)-1])
+		return nil
+	})
+	one.slowdowns = append(one.slowdowns, slowdown)
+	return err
+}
+
+// result returns the medians over the rounds.
+func (one *turn) result() clock.TogetherStep {
+	return clock.TogetherStep{Network: one.of.Network, Alone: stat.Median(one.alone), Step: stat.Median(one.steps),
+		Slowdown: stat.Median(one.slowdowns)}
+}
+
+// slowdown runs a measurement of probe k. In rank 0 with Quiet, it returns the slowdown of the reference around it, and
+// otherwise 1. The other processes wait for the reference.
+func (t *together) slowdown(k int, run func() error) (slower float64, err error) {
+	if slower = 1; t.watch == nil {
+		err = run()
+	} else if slower, err = t.watch.Measure(k, run); err == nil {
+		slower /= t.Quiet
+	}
+	if err == nil && t.Quiet > 0 {
+		_, err = t.agree(1)
+	}
+	return slower, err
+}
+
+// fill runs a burst on a process's share alone in rank 0, and then a burst of all processes.
+func (t *together) fill(one *turn) error {
+	job := one.of.job
+	job.team, one.burst.batch = nil, one.share
 	if t.peers.Rank == 0 {
-		if err := m.fill(c, b); err != nil {
+		if err := one.m.fill(one.of, one.burst); err != nil {
 			return err
 		}
 	}
 	if _, err := t.agree(1); err != nil { // the others wait here
 		return err
 	}
-	c.job.team, b.batch = team.Equals(t.peers), share*t.peers.Size
-	defer func() { c.job.team = nil }()
-	return m.fill(c, b)
+	job.team, one.burst.batch = team.Equals(t.peers), one.share*t.peers.Size
+	defer func() { job.team = nil }()
+	return one.m.fill(one.of, one.burst)
 }

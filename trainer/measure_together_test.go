@@ -3,6 +3,7 @@ package trainer
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -20,9 +21,9 @@ import (
 func TestProcessesAreMeasuredTogether(t *testing.T) {
 	n, err := model.Zoo("BatchNormConvolution", model.ZooOptions{Input: model.Shape{3, 8, 8}})
 	require.NoError(t, err)
-	all := []probes.Probe{{Network: n, Rows: 8}}
+	all := slices.Repeat([]probes.Probe{{Network: n, Rows: 8}}, atOnce+1) // more than take turns at once
 	file, o := filepath.Join(t.TempDir(), "meet"), MeasureOptions{Rounds: 2, Burst: time.Millisecond, Now: time.Now}
-	made, errs := make([]*clock.Processes, 2), make([]error, 2)
+	made, errs, steps := make([]*clock.Processes, 2), make([]error, 2), make([][]clock.TogetherStep, 2)
 	var members sync.WaitGroup
 	for rank := range made {
 		members.Go(func() {
@@ -31,7 +32,12 @@ func TestProcessesAreMeasuredTogether(t *testing.T) {
 				if s.Err() != nil {
 					return s.Err()
 				}
-				made[rank], err = MeasureTogether(context.Background(), peers, all, o)
+				if made[rank], err = MeasureTogether(context.Background(), peers, all, o); err != nil {
+					return err
+				}
+				slow := o
+				slow.Quiet = 1e-9 // the reference takes far longer
+				steps[rank], err = StepsTogether(context.Background(), peers, all, slow)
 				return err
 			})
 		})
@@ -40,6 +46,11 @@ func TestProcessesAreMeasuredTogether(t *testing.T) {
 	require.NoError(t, errs[0])
 	require.NoError(t, errs[1])
 	assert.Equal(t, 2, made[0].Count)
+	require.Len(t, steps[0], len(all))
+	assert.Greater(t, steps[0][0].Slowdown, 100.0, "rank 0 measures the slowdown of the reference")
+	assert.InDelta(t, 1, steps[1][0].Slowdown, 0)
+	assert.Positive(t, steps[0][0].Alone)
+	assert.Positive(t, steps[0][0].Step)
 	assert.Len(t, made[0].Exchanges, len(exchangedBytes))
 	p := &clock.Profile{Name: "together", Processes: []clock.Processes{*made[0]}, Costs: clock.Costs{
 		Step: clock.Rates{ExampleSeconds: 1e-3}, Batch: clock.Rates{ExampleSeconds: 1e-3}}}

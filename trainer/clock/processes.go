@@ -110,6 +110,8 @@ type TogetherStep struct {
 	Network *model.Network
 	Alone   float64 // one process alone on its share of the batch
 	Step    float64 // all processes on the batch
+	// time of a step of the reference network around the measurement, relative to a quiet machine; 1 if not measured
+	Slowdown float64
 }
 
 // Fit sets the slowdown and the wait so that the sum of squared relative errors of the steps is least, and the errors
