@@ -24,14 +24,15 @@ type lister struct {
 	names   map[string]bool            // names of the calls
 
 	batches map[layerAt]*layerCall // layers of trees that were listed before
-	joined  map[[2]string]string   // names that were joined before
-	shapes  [][]int                // memory of lists of shapes
+	facts   map[model.Layer]*layerFacts
+	joined  map[[2]string]string // names that were joined before
+	shapes  [][]int              // memory of lists of shapes
 }
 
 // newLister creates a lister for steps that run on a path.
 func newLister(p Path) *lister {
 	return &lister{path: p, updated: map[*model.Leaf][]int{}, values: map[graph.Value]graphValue{},
-		names: map[string]bool{}, batches: map[layerAt]*layerCall{},
+		names: map[string]bool{}, batches: map[layerAt]*layerCall{}, facts: map[model.Layer]*layerFacts{},
 		joined: map[[2]string]string{}}
 }
 

@@ -2,6 +2,7 @@ package operators
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -188,22 +189,52 @@ const (
 // Device returns the measured times. The argument quiet is the time of the reference while no other program slows the
 // machine down; zero means unknown.
 func (r *Recorder) Device(quiet float64) *Device {
-	d, at := &Device{Path: r.path, Format: pointFormat, Networks: len(r.networks)}, map[string]int{}
+	d, all := &Device{Path: r.path, Format: pointFormat, Networks: len(r.networks)}, map[string][]*recorded{}
 	for _, key := range r.order {
-		k, known := at[key.name]
-		if !known {
-			k = len(d.Operators)
-			at[key.name], d.Operators = k, append(d.Operators, Operator{Name: key.name})
+		if all[key.name] == nil {
+			d.Operators = append(d.Operators, Operator{Name: key.name})
 		}
+		all[key.name] = append(all[key.name], r.calls[key])
+	}
+	for k := range d.Operators {
+		o := &d.Operators[k]
 		kept := keptOthers
-		if keepsMore(key.name) {
+		if keepsMore(o.Name) {
 			kept = keptPoints
 		}
-		if o := &d.Operators[k]; len(o.Points) < kept {
-			o.Points = append(o.Points, r.calls[key].measured(quiet).text())
+		var points []point
+		for _, of := range all[o.Name] {
+			points = append(points, pointOf(o.Name, of.call.sizes, false))
+		}
+		for _, at := range spread(points, kept) {
+			o.Points = append(o.Points, all[o.Name][at].measured(quiet).text())
 		}
 	}
 	return d
+}
+
+// spread returns the indices of at most count points, in order. Each next point is the one that is farthest from all
+// chosen points (Gonzalez, Clustering to Minimize the Maximum Intercluster Distance, 1985), so they cover rare sizes
+// too.
+func spread(points []point, count int) (chosen []int) {
+	nearest := make([]float64, len(points)) // squared distances from the chosen points
+	for k := range nearest {
+		nearest[k] = math.Inf(1)
+	}
+	for next := 0; len(chosen) < min(count, len(points)); {
+		chosen = append(chosen, next)
+		for k := range points {
+			nearest[k] = min(nearest[k], distance(&points[k], &points[next]))
+		}
+		nearest[next] = -1 // not again
+		for k := range nearest {
+			if nearest[k] > nearest[next] {
+				next = k
+			}
+		}
+	}
+	slices.Sort(chosen)
+	return chosen
 }
 
 // keepsMore reports whether an operator takes so much of the time of steps that more of its points are kept. The calls

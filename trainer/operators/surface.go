@@ -2,7 +2,6 @@ package operators
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	"graft/internal/stat"
@@ -20,9 +19,7 @@ type surface struct {
 	variances   [pointTimes]float64   // of the factors, by time
 	least, most [baseRates]float64    // least and most amounts that were measured
 	noise       float64               // relative error of a measured time
-	// The dimensions in which points differ, and their coordinates, point by point. The other coordinates are equal.
-	varying     []int
-	coordinates []float64
+	cells       *cells                // the points with their weights
 }
 
 // way predicts one of the times.
@@ -65,7 +62,7 @@ func newSurface(own, related []measured, rates [pointTimes][baseRates]float64) *
 		s.ways[back] = w
 		s.fit(append(factors, others...), back)
 	}
-	s.vary()
+	s.cells = newCells(s.points, s.weights)
 	return s
 }
 
@@ -95,20 +92,6 @@ func wayOf(all []measured, back int, rates [baseRates]float64) (w way, factors [
 		}
 	}
 	return w, factors
-}
-
-// vary finds the dimensions in which points differ.
-func (s *surface) vary() {
-	for d := range dimensions {
-		if slices.ContainsFunc(s.points, func(p point) bool { return p[d] != s.points[0][d] }) {
-			s.varying = append(s.varying, d)
-		}
-	}
-	for k := range s.points {
-		for _, d := range s.varying {
-			s.coordinates = append(s.coordinates, s.points[k][d])
-		}
-	}
 }
 
 // amountsOf returns what the rates of a base are multiplied by. Convolutions and linear layers have weights, which
@@ -153,41 +136,43 @@ func (s *surface) covariances(variance float64) [][]float64 {
 }
 
 // similar is the correlation of the factors at two points.
-func similar(a, b *point) float64 {
-	sum := 0.0
+func similar(a, b *point) float64 { return correlation(distance(a, b)) }
+
+// distance is the square of the distance of two points.
+func distance(a, b *point) (sum float64) {
 	for k := range a {
 		d := a[k] - b[k]
 		sum += d * d
 	}
-	return correlation(sum)
+	return sum
 }
 
-// correlation is the correlation of the factors at two points, by the square of their distance.
+// correlation is the correlation of the factors at two points, by the square of their distance. It is zero from
+// farthest on, where it is less than 1e-15.
 func correlation(squared float64) float64 {
+	if squared >= farthest {
+		return 0
+	}
 	r := math.Sqrt(3 * squared)
-	return (1 + r) * decay(r)
+	k := int(r * decayParts)
+	t := r - float64(k)*(1./decayParts)
+	return (1 + r) * decays[k&(len(decays)-1)] * (1 - t*(1-t*(1./2-t*(1./6-t*(1./24)))))
 }
 
-// decays are the values of exp(-x) at multiples of 1/decayParts.
-var decays = func() (values [40 * decayParts]float64) {
+// farthest is the square of the largest distance with a correlation, at which the argument of the exponential is 40.
+const farthest = 40. * 40 / 3
+
+// decays are the values of exp(-x) at multiples of 1/decayParts. Taylor's polynomial of exp(-t) has a relative error
+// below 3e-10 within 1/decayParts, in less than half of the time of [math.Exp]. The length is a power of two, so that
+// masked indices need no check.
+var decays = func() (values [2048]float64) {
 	for k := range values {
 		values[k] = math.Exp(-float64(k) / decayParts)
 	}
 	return values
 }()
 
-const decayParts = 128
-
-// decay is exp(-r) for r of at least 0, which [math.Exp] computes in twice the time. Taylor's polynomial has a relative
-// error below 1e-15 within 1/decayParts.
-func decay(r float64) float64 {
-	k := int(r * decayParts)
-	if uint(k) >= uint(len(decays)) {
-		return math.Exp(-r)
-	}
-	t := r - float64(k)*(1./decayParts)
-	return decays[k] * (1 - t*(1-t*(1./2-t*(1./6-t*(1./24-t*(1./120))))))
-}
+const decayParts = 32
 
 // base is the time at the fitted rates.
 func (w *way) base(amounts [baseRates]float64) float64 {
@@ -200,35 +185,13 @@ func (w *way) base(amounts [baseRates]float64) float64 {
 
 // seconds returns the times of a call.
 func (s *surface) seconds(c *Call) (times [pointTimes]float64) {
-	sums, amounts := s.factors(pointOf(c.Name, c.sizes, false)), amountsOf(c)
+	at, amounts := pointOf(c.Name, c.sizes, false), amountsOf(c)
+	sums := s.cells.sums(&at)
 	for back := range times {
 		w := &s.ways[back]
 		times[back] = w.base(amounts) * math.Exp(w.factor+sums[back])
 	}
 	return times
-}
-
-// factors returns the logarithms of the interpolated factors at a point, relative to the median factors.
-func (s *surface) factors(at point) (sums [pointTimes]float64) {
-	equal, varying := 0.0, make([]float64, 0, dimensions)
-	for d, v := range at {
-		if next := len(varying); next < len(s.varying) && s.varying[next] == d {
-			varying = append(varying, v)
-		} else {
-			equal += (v - s.points[0][d]) * (v - s.points[0][d])
-		}
-	}
-	rest := s.coordinates
-	for k := range s.weights {
-		squared := equal
-		for d, v := range rest[:len(varying)] {
-			squared += (varying[d] - v) * (varying[d] - v)
-		}
-		rest = rest[len(varying):]
-		close, w := correlation(squared), &s.weights[k]
-		sums[0], sums[1], sums[2] = sums[0]+close*w[0], sums[1]+close*w[1], sums[2]+close*w[2]
-	}
-	return sums
 }
 
 // rangeOf returns whether the amounts of a call lie between the measured ones.

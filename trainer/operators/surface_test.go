@@ -8,15 +8,21 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestDecayIsTheExponential(t *testing.T) {
+// correlationError is above the error of correlation.
+const correlationError = 3e-10
+
+func TestCorrelation(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, r := range []float64{0, 1. / decayParts, math.Nextafter(1./decayParts, 0), 39.999, 40, 41, 800} {
-		assert.InDelta(t, math.Exp(-r), decay(r), 1e-15*math.Exp(-r), "r = %v", r)
+	exact := func(squared float64) float64 { return (1 + math.Sqrt(3*squared)) * math.Exp(-math.Sqrt(3*squared)) }
+	for _, s := range []float64{0, 1e-30, 1. / (3 * decayParts * decayParts), farthest, math.Nextafter(farthest, 0),
+		2 * farthest, math.Inf(1)} {
+		assert.InDelta(t, exact(min(s, 1e9)), correlation(s), correlationError, "s = %v", s)
 	}
 	for range 1000 {
-		r := 45 * random.Float64()
-		assert.InEpsilon(t, math.Exp(-r), decay(r), 1e-15, "r = %v", r)
+		s := 1.1 * farthest * random.Float64() * random.Float64()
+		assert.InDelta(t, exact(s), correlation(s), correlationError, "s = %v", s)
 	}
+	assert.InDelta(t, 1, correlation(0), 0)
 }
 
 // The factors at any point are the sums of the weights by the correlations over all dimensions, including dimensions in
@@ -46,8 +52,37 @@ func TestFactorsAreSumsOverPoints(t *testing.T) {
 				want[back] += (1 + r) * math.Exp(-r) * s.weights[k][back]
 			}
 		}
-		for back, sum := range s.factors(at) {
-			assert.InDelta(t, want[back], sum, sameTime*math.Abs(want[back])+1e-14)
+		for back, sum := range s.cells.sums(&at) {
+			assert.InDelta(t, want[back], sum, 1e-8)
 		}
+	}
+}
+
+// Points that are spread cover the corners of all points before they fill the middle, and keep their order.
+func TestPointsAreSpread(t *testing.T) {
+	var points []point
+	for k := range 100 {
+		points = append(points, point{float64(k % 10), float64(k / 10)})
+	}
+	assert.Equal(t, []int{0, 9, 90, 99}, spread(points, 4))
+	assert.Len(t, spread(points, 200), 100, "all of them")
+	assert.Equal(t, []int{0}, spread([]point{{1}, {1}}, 1))
+	assert.Equal(t, []int{0, 1}, spread([]point{{1}, {1}}, 2), "equal points are different measurements")
+	assert.Empty(t, spread(nil, 3))
+}
+
+// Convolutions that LibTorch computes by different kernels are far apart, although their sizes are close.
+func TestConvolutionsOfDifferentKernels(t *testing.T) {
+	at := func(side, in, out, kernel, rows int) point {
+		return pointOf("conv2d", sizes{side * side * rows, in, out, kernel * kernel, 1, 1, rows}, false)
+	}
+	apart := func(a, b point) float64 { return math.Sqrt(distance(&a, &b)) }
+	assert.Greater(t, apart(at(1, 320, 320, 1, 8), at(2, 320, 320, 1, 8)), 1.5, "one pixel of few examples, and four")
+	assert.Less(t, apart(at(1, 320, 320, 1, 32), at(2, 320, 320, 1, 32)), 0.5, "one pixel of many examples")
+	assert.Less(t, apart(at(16, 32, 32, 1, 8), at(32, 32, 32, 1, 8)), 0.5, "many pixels")
+	assert.Greater(t, apart(at(2, 512, 512, 3, 8), at(2, 512, 496, 3, 8)), 0.5, "512 channels use few sets of a cache")
+	assert.Less(t, apart(at(8, 512, 512, 3, 8), at(8, 512, 496, 3, 8)), 0.1, "larger images have another kernel")
+	for n, want := range map[int]float64{0: 0, 3: 0, 128: 0, 384: 0, 256: 1, 768: 1, 512: 2, 1024: 3, 4096: 3} {
+		assert.InDelta(t, want, aliasingOf(n), 0, n)
 	}
 }

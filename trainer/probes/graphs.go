@@ -212,18 +212,21 @@ func ofAnyBatch(shape []int) []any {
 // excited draws a network with separable convolutions whose channels are weighted by the mean of the image, as in Tan
 // and Le (EfficientNet, 2019).
 func excited(d *drawer) (Probe, error) {
-	side, most := pick(d, 4, 8, 16, 32, 32, 64), pick(d, 128, 320)
+	side, least, most, rows := pick(d, 4, 8, 16, 32, 32, 64), 8, pick(d, 128, 320), d.size(4, 64)
+	if d.chance(0.4) { // the last stages of a larger network
+		side, least, rows = pick(d, 2, 2, 4, 7), most/3, d.size(2, 48)
+	}
 	e := vision.EfficientNet{Stride: pick(d, 1, 2), Stem: d.channels(8, 48), Last: d.channels(32, 512), Drop: 0.2,
 		Path: pick(d, 0, 0.2)}
 	for range 1 + d.IntN(3) {
 		e.Stages = append(e.Stages, vision.Stage{Expand: pick(d, 1, 4, 6), Kernel: pick(d, 3, 5), Stride: pick(d, 1, 2),
-			Channels: d.channels(8, most), Blocks: 1 + d.IntN(2)})
+			Channels: d.channels(least, most), Blocks: 1 + d.IntN(2)})
 	}
 	g, err := e.Graph([]int{pick(d, 1, 3), side, side}, d.size(2, 100))
 	if err != nil {
 		return Probe{}, err
 	}
-	return probeOf(g, d.size(4, 64))
+	return probeOf(g, rows)
 }
 
 // convNeXt draws a network of depthwise convolutions with large kernels, layer norms and feed-forward layers.

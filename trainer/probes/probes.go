@@ -3,6 +3,7 @@ package probes
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 
 	"graft/model"
@@ -84,11 +85,16 @@ func (d *drawer) size(least, most int) int {
 	return min(most, int(math.Exp(low+(high-low)*d.Float64())))
 }
 
-// channels draws a number of channels. Most of them are multiples of 16 or 8, as people choose them, and for which
-// kernels are faster.
+// channels draws a number of channels. Most of them are multiples of 16 or 8 or powers of two, as people choose them,
+// and for which kernels have other speeds.
 func (d *drawer) channels(least, most int) int {
 	n := d.size(least, most)
-	if block := pick(d, 1, 8, 8, 16, 16, 16, 16, 16); n >= block {
+	switch block := pick(d, 1, 8, 8, 16, 16, 16, 16, 16, 0, 0); {
+	case block == 0:
+		if power := 1 << (bits.Len(uint(n)) - 1); power >= least {
+			n = power
+		}
+	case n >= block:
 		n -= n % block
 	}
 	return n
