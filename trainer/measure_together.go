@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"graft/dataset"
 	"graft/internal/stat"
@@ -31,6 +30,7 @@ func MeasureTogether(ctx context.Context, peers *torch.Peers, all []probes.Probe
 	if peers == nil || peers.Size < 2 {
 		return nil, errors.New("measure processes: expected a group of at least two processes")
 	}
+	o.Quiet = 0 // a fit needs no slowdown of the machine, and only rank 0 may have measured the reference
 	t := &together{MeasureOptions: o, peers: peers}
 	made := &clock.Processes{Count: peers.Size}
 	var err error
@@ -100,9 +100,9 @@ const atOnce = 12
 
 // steps measures the steps of probes.
 func (t *together) steps(ctx context.Context, all []probes.Probe) (steps []clock.TogetherStep, err error) {
-	for some := range slices.Chunk(all, atOnce) {
+	for len(steps) < len(all) {
 		err := torch.With(func(s *torch.Scope) error {
-			turns, err := t.turns(ctx, s, some, len(steps))
+			turns, err := t.turns(ctx, s, all, len(steps))
 			for _, turn := range turns {
 				steps = append(steps, turn.result())
 			}
@@ -111,40 +111,40 @@ func (t *together) steps(ctx context.Context, all []probes.Probe) (steps []clock
 		if err != nil {
 			return nil, err
 		}
-		t.Tell(fmt.Sprintf("%d processes", t.peers.Size), len(steps), len(all))
 	}
 	return steps, nil
 }
 
-// turns measures some of the probes, the first of which is probe number first. They take turns, in a different order
-// each round, so a slow phase of the machine does not affect all rounds of a network.
-func (t *together) turns(ctx context.Context, s *torch.Scope, some []probes.Probe, first int) ([]*turn, error) {
-	var all []*turn
+// turns measures the next probes from number first. They take turns, in a different order each round, so a slow phase
+// of the machine does not affect all rounds of a network.
+func (t *together) turns(ctx context.Context, s *torch.Scope, all []probes.Probe, first int) ([]*turn, error) {
+	var some []*turn
 	defer func() {
-		for _, one := range all {
+		for _, one := range some {
 			one.m.close()
 		}
 	}()
 	failed := func(k int, err error) error {
 		return fmt.Errorf("measure network %d with %d processes: %w", first+k+1, t.peers.Size, err)
 	}
-	for k, p := range some {
+	for k, p := range all[first:min(first+atOnce, len(all))] {
 		one, err := t.start(s, p)
-		if all = append(all, one); err != nil {
+		if some = append(some, one); err != nil {
 			return nil, failed(k, err)
 		}
 	}
 	for round := range t.Rounds {
-		for _, k := range rand.New(rand.NewPCG(1, uint64(round))).Perm(len(all)) {
+		for _, k := range rand.New(rand.NewPCG(1, uint64(round))).Perm(len(some)) {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			if err := t.round(all[k], first+k); err != nil {
+			if err := t.round(some[k], first+k); err != nil {
 				return nil, failed(k, err)
 			}
 		}
+		t.Tell(fmt.Sprintf("%d processes", t.peers.Size), first+len(some)*(round+1)/t.Rounds, len(all))
 	}
-	return all, nil
+	return some, nil
 }
 
 // exchanges measures the time to add tensors.
@@ -223,7 +223,7 @@ type turn struct {
 	alone, steps, slowdowns []float64
 }
 
-// start prepares a network. Its measurements are the caller's to close, even after an error.
+// start prepares a network. The caller closes its measurements, even after an error.
 func (t *together) start(s *torch.Scope, p probes.Probe) (one *turn, err error) {
 	one = &turn{share: max(1, p.Rows/t.peers.Size)}
 	whole := one.share * t.peers.Size

@@ -5,12 +5,12 @@ import "slices"
 // cells divides points so that the distance from another point is computed once for all points of a cell in the
 // dimensions that have few values, such as the stride of a convolution.
 type cells struct {
-	equal       []int     // dimensions in which all points are equal
-	shared, own []int     // dimensions with few values, and the others
-	first       point     // the first point
-	all         []cell    // in the order of the points
-	coordinates []float64 // own coordinates, point by point
-	weights     [][pointTimes]float64
+	equal       []int // dimensions in which all points are equal
+	shared, own []int // dimensions with few values, and the others
+	first       point
+	all         []cell
+	coordinates []float64             // own coordinates, point by point, in the order of the cells
+	weights     [][pointTimes]float64 // of the points, in the order of the cells
 }
 
 // cell holds points whose shared coordinates are equal.
