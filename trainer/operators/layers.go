@@ -24,16 +24,7 @@ type layerCall struct {
 	updated  []int   // sizes of the parameters
 }
 
-// layerFacts describes a layer, for any batch.
-type layerFacts struct {
-	name     string // empty: the layer, such as an identity, is not an operator
-	optional bool   // whether programs may omit it
-	weighted bool   // whether the layer has tensors
-	weights  [][]int
-	updated  []int // sizes of the parameters
-}
-
-// mostLayers limits the remembered layers, and their calls.
+// mostLayers limits the remembered calls of layers.
 const mostLayers = 1 << 14
 
 // onBatch returns the call of a layer on a batch. Grown networks have most of their layers in common, so it remembers
@@ -47,7 +38,7 @@ func (l *lister) onBatch(layer model.Layer, in []int) (*layerCall, error) {
 			return of, nil
 		}
 	}
-	of, err := l.listLayer(layer, in, remembers)
+	of, err := l.listLayer(layer, in)
 	if err != nil || !remembers {
 		return of, err
 	}
@@ -58,46 +49,27 @@ func (l *lister) onBatch(layer model.Layer, in []int) (*layerCall, error) {
 	return of, nil
 }
 
-// factsOf describes a layer. The argument remembers tells whether the layer is comparable.
-func (l *lister) factsOf(layer model.Layer, remembers bool) *layerFacts {
-	if remembers {
-		if of := l.facts[layer]; of != nil {
-			return of
-		}
-	}
-	of := &layerFacts{}
-	if of.name, of.optional = layerName(layer); of.name != "" {
-		slots := layer.Slots()
-		of.weighted, of.updated = len(slots) > 0, updatesOf(slots)
-		for k := range slots {
-			if len(slots[k].Shape) > 0 {
-				of.weights = append(of.weights, slots[k].Shape)
-			}
-		}
-	}
-	if len(l.facts) == mostLayers {
-		clear(l.facts)
-	}
-	if remembers {
-		l.facts[layer] = of
-	}
-	return of
-}
-
 // listLayer computes the call of a layer on a batch.
-func (l *lister) listLayer(layer model.Layer, in []int, remembers bool) (*layerCall, error) {
+func (l *lister) listLayer(layer model.Layer, in []int) (*layerCall, error) {
 	example := model.Shape(in[1:])
 	out, err := layer.Infer(example)
 	if err != nil {
 		return nil, err
 	}
-	facts := l.factsOf(layer, remembers)
-	of := &layerCall{out: l.batch(out), weighted: facts.weighted, updated: facts.updated}
-	if facts.name == "" {
+	name, optional := layerName(layer)
+	of := &layerCall{out: l.batch(out)}
+	if name == "" {
 		return of, nil
 	}
-	of.in = append(append(make([][]int, 0, 1+len(facts.weights)), in), facts.weights...)
-	of.call = l.described(Call{Name: facts.name, Optional: facts.optional,
+	slots := layer.Slots()
+	of.weighted, of.updated = len(slots) > 0, updatesOf(slots)
+	of.in = append(of.in, in)
+	for k := range slots {
+		if len(slots[k].Shape) > 0 {
+			of.in = append(of.in, slots[k].Shape)
+		}
+	}
+	of.call = l.described(Call{Name: name, Optional: optional,
 		Operations: float64(l.rows) * float64(layer.Operations(example, out)),
 		Bytes:      width * (values(of.in) + values([][]int{of.out}))}, of.in, of.out)
 	return of, nil

@@ -24,15 +24,14 @@ type lister struct {
 	names   map[string]bool            // names of the calls
 
 	batches map[layerAt]*layerCall // layers of trees that were listed before
-	facts   map[model.Layer]*layerFacts
-	joined  map[[2]string]string // names that were joined before
-	shapes  [][]int              // memory of lists of shapes
+	joined  map[[2]string]string   // names that were joined before
+	shapes  [][]int                // memory of lists of shapes
 }
 
 // newLister creates a lister for steps that run on a path.
 func newLister(p Path) *lister {
 	return &lister{path: p, updated: map[*model.Leaf][]int{}, values: map[graph.Value]graphValue{},
-		names: map[string]bool{}, batches: map[layerAt]*layerCall{}, facts: map[model.Layer]*layerFacts{},
+		names: map[string]bool{}, batches: map[layerAt]*layerCall{},
 		joined: map[[2]string]string{}}
 }
 

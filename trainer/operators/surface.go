@@ -2,6 +2,7 @@ package operators
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"graft/internal/stat"
@@ -19,7 +20,9 @@ type surface struct {
 	variances   [pointTimes]float64   // of the factors, by time
 	least, most [baseRates]float64    // least and most amounts that were measured
 	noise       float64               // relative error of a measured time
-	cells       *cells                // the points with their weights
+	// The dimensions in which points differ, and their coordinates, point by point. The other coordinates are equal.
+	varying     []int
+	coordinates []float64
 }
 
 // way predicts one of the times.
@@ -62,7 +65,7 @@ func newSurface(own, related []measured, rates [pointTimes][baseRates]float64) *
 		s.ways[back] = w
 		s.fit(append(factors, others...), back)
 	}
-	s.cells = newCells(s.points, s.weights)
+	s.vary()
 	return s
 }
 
@@ -92,6 +95,20 @@ func wayOf(all []measured, back int, rates [baseRates]float64) (w way, factors [
 		}
 	}
 	return w, factors
+}
+
+// vary finds the dimensions in which points differ.
+func (s *surface) vary() {
+	for d := range dimensions {
+		if slices.ContainsFunc(s.points, func(p point) bool { return p[d] != s.points[0][d] }) {
+			s.varying = append(s.varying, d)
+		}
+	}
+	for k := range s.points {
+		for _, d := range s.varying {
+			s.coordinates = append(s.coordinates, s.points[k][d])
+		}
+	}
 }
 
 // amountsOf returns what the rates of a base are multiplied by. Convolutions and linear layers have weights, which
@@ -185,13 +202,35 @@ func (w *way) base(amounts [baseRates]float64) float64 {
 
 // seconds returns the times of a call.
 func (s *surface) seconds(c *Call) (times [pointTimes]float64) {
-	at, amounts := pointOf(c.Name, c.sizes, false), amountsOf(c)
-	sums := s.cells.sums(&at)
+	sums, amounts := s.factors(pointOf(c.Name, c.sizes, false)), amountsOf(c)
 	for back := range times {
 		w := &s.ways[back]
 		times[back] = w.base(amounts) * math.Exp(w.factor+sums[back])
 	}
 	return times
+}
+
+// factors returns the logarithms of the interpolated factors at a point, relative to the median factors.
+func (s *surface) factors(at point) (sums [pointTimes]float64) {
+	equal, varying := 0.0, make([]float64, 0, dimensions)
+	for d, v := range at {
+		if next := len(varying); next < len(s.varying) && s.varying[next] == d {
+			varying = append(varying, v)
+		} else {
+			equal += (v - s.points[0][d]) * (v - s.points[0][d])
+		}
+	}
+	rest := s.coordinates
+	for k := range s.weights {
+		squared := equal
+		for d, v := range rest[:len(varying)] {
+			squared += (varying[d] - v) * (varying[d] - v)
+		}
+		rest = rest[len(varying):]
+		close, w := correlation(squared), &s.weights[k]
+		sums[0], sums[1], sums[2] = sums[0]+close*w[0], sums[1]+close*w[1], sums[2]+close*w[2]
+	}
+	return sums
 }
 
 // rangeOf returns whether the amounts of a call lie between the measured ones.

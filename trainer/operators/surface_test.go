@@ -52,7 +52,7 @@ func TestFactorsAreSumsOverPoints(t *testing.T) {
 				want[back] += (1 + r) * math.Exp(-r) * s.weights[k][back]
 			}
 		}
-		for back, sum := range s.cells.sums(&at) {
+		for back, sum := range s.factors(at) {
 			assert.InDelta(t, want[back], sum, 1e-8)
 		}
 	}
