@@ -149,6 +149,7 @@ test static: export GOGC ?= 400
 # processors, so that nothing long is left at the end.
 LONGEST = ./fleet ./trainer ./model/graph/trial ./trainer/costs ./runner/study ./torch ./net2net ./runner/train ./simulation/grid
 
+# Temporary files of the tests are in memory, if there is enough of it: see scripts/memory.sh.
 # Tests of the program run next to all others. Checkers of the code take what processors they leave. staticcheck leaves
 # out test files, which take most of its time; 'make test-long' checks them.
 test: go
@@ -161,6 +162,8 @@ test: go
 	  wait $$library || code=$$?; cat build/library.log; exit $$code
 	@go build -ldflags "$(STAMP)" -o bin/graft ./runner
 	@echo "== tests, staticcheck, deadcode, debug build of schedulers"; \
+	  memory=$$(scripts/memory.sh); trap 'rm -rf "$$memory"' EXIT; \
+	  [ -z "$$memory" ] || export GOTMPDIR="$${GOTMPDIR:-$${TMPDIR:-/tmp}}" TMPDIR="$$memory"; \
 	  go test -vet=off -timeout 30m -v -run '$(WAITING)' ./runner >build/waiting.log 2>&1 & waiting=$$!; \
 	  go test -vet=off -timeout 30m -v ./runner -skip '$(WAITING)' >build/runner.log 2>&1 & runner=$$!; \
 	  nice -n 10 $(MAKE) -s static naive >build/debug.log 2>&1 & debug=$$!; \
