@@ -162,7 +162,7 @@ test: go
 	  wait $$library || code=$$?; cat build/library.log; exit $$code
 	@go build -ldflags "$(STAMP)" -o bin/graft ./runner
 	@echo "== tests, staticcheck, deadcode, debug build of schedulers"; \
-	  memory=$$(scripts/memory.sh); trap 'rm -rf "$$memory"' EXIT; \
+	  memory=$$(scripts/memory.sh); trap 'rm -rf "$$memory"' EXIT; trap 'exit 1' HUP INT TERM; \
 	  [ -z "$$memory" ] || export GOTMPDIR="$${GOTMPDIR:-$${TMPDIR:-/tmp}}" TMPDIR="$$memory"; \
 	  go test -vet=off -timeout 30m -v -run '$(WAITING)' ./runner >build/waiting.log 2>&1 & waiting=$$!; \
 	  go test -vet=off -timeout 30m -v ./runner -skip '$(WAITING)' >build/runner.log 2>&1 & runner=$$!; \

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"graft/dataset"
@@ -32,6 +33,18 @@ func (d nextDecision) decide(*model.Network, int) (net2net.Action, *model.Networ
 
 // surgeryOn assumes surgery after which the network has about the same costs.
 func surgeryOn(n *model.Network) nextDecision { return nextDecision{net2net.Action{Kind: "deepen"}, n} }
+
+// firstListed assumes the first listed action that changes the network, or surgery if no action is listed.
+func (j *Job) firstListed(n *model.Network) nextDecision {
+	changes := func(a net2net.Action) bool { return a.Kind != net2net.None }
+	if k := slices.IndexFunc(j.Adapt.Actions, changes); k >= 0 {
+		return nextDecision{j.Adapt.Actions[k], n}
+	}
+	if len(j.Adapt.Actions) > 0 {
+		return nextDecision{grown: n}
+	}
+	return surgeryOn(n)
+}
 
 // lateEvents lists the ups that leave too little time for all their decisions, for a job whose network changes at its
 // first decision. It returns nil if that is unknown.
@@ -128,13 +141,13 @@ func (j *Job) lateDecisions() (warnings []string) {
 	if err != nil {
 		return nil
 	}
-	if text := j.lateMoment(n, surgeryOn(n), j.Decisions(), "or raise time.budget"); text != "" {
+	if text := j.lateMoment(n, j.firstListed(n), j.Decisions(), "or raise time.budget"); text != "" {
 		return []string{j.whenKey() + ": " + text}
 	}
 	if j.Adapt.Kind().Name != trainer.WhenDevices {
 		return nil
 	}
-	late, _ := j.lateEvents(n, surgeryOn(n))
+	late, _ := j.lateEvents(n, j.firstListed(n))
 	for _, l := range late {
 		warnings = append(warnings, "time.events: "+j.lateText(l, "raise time.budget or lower adapt.max_decisions"))
 	}

@@ -32,6 +32,9 @@ func TestLateEvents(t *testing.T) {
 	script[2] = `time.events=[{at="39.9s", change="up"}]`
 	require.Contains(t, strings.Join(must(parseJob("a.toml", "", script...)).Warnings(), "\n"),
 		"no decisions after the up event at 39.9s fit before", "there is time for a step, but not for surgery too")
+	unchanged := append([]string{"adapt.decider=script", `adapt.actions=["none"]`}, script[2:]...)
+	require.NotContains(t, strings.Join(must(parseJob("a.toml", "", unchanged...)).Warnings(), "\n"), "fit before",
+		"no surgery follows")
 	require.Empty(t, must(parseJob("a.toml", "", append(script, "time.clock=wall")...)).Warnings())
 	require.Contains(t, strings.Join(must(parseJob("a.toml", "", late, "time.budget=40s")).Warnings(), "\n"),
 		"the up event at 39.98s is never reached", "nothing decides")
