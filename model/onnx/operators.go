@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"math"
 	"strings"
 
 	networks "graft/model/graph"
@@ -16,8 +17,10 @@ var operatorRules map[string]operatorRule
 func init() { // rules refer to each other
 	operatorRules = map[string]operatorRule{
 		"linear": linearRule, "matmul": product("self", "other"), "bmm": product("self", "mat2"),
-		"mm": product("self", "mat2"), "outer": outerRule,
-		"conv1d": convRule, "conv2d": convRule, "conv3d": convRule, "conv_transpose2d": convRule,
+		"mm": product("self", "mat2"), "mv": product("self", "vec"), "dot": product("self", "tensor"),
+		"outer": outerRule, "einsum": einsumRule, "addmm": summedProduct("mat1", "mat2"),
+		"baddbmm": summedProduct("batch1", "batch2"),
+		"conv1d":  convRule, "conv2d": convRule, "conv3d": convRule, "conv_transpose2d": convRule,
 		"instance_norm": instanceNormRule, "upsample_nearest2d": resizeRule, "upsample_bilinear2d": resizeRule,
 		"_upsample_nearest_exact2d": resizeRule, "embedding": embeddingRule,
 		"lstm": recurrentRule, "gru": recurrentRule, "rnn_tanh": recurrentRule,
@@ -28,31 +31,54 @@ func init() { // rules refer to each other
 		"eq": compare("Equal", false), "ne": compare("Equal", true), "lt": compare("Less", false),
 		"le": compare("LessOrEqual", false), "gt": compare("Greater", false), "ge": compare("GreaterOrEqual", false),
 		"bitwise_not": bitwiseNot, "logical_not": logicalNot, "masked_fill": maskedFill, "where": whereRule,
+		"bitwise_and": bitwise("And"), "bitwise_or": bitwise("Or"), "bitwise_xor": bitwise("Xor"),
+		"logical_and": logical("And"), "logical_or": logical("Or"), "logical_xor": logical("Xor"),
+		"isnan": isNaNRule, "rsub": reversedSub, "remainder": remainderRule, "fmod": fmodRule, "square": squareRule,
 		"softmax": softmaxRule("Softmax"), "log_softmax": softmaxRule("LogSoftmax"), "mean": reduced("ReduceMean"),
-		"sum": reduced("ReduceSum"), "amax": reduced("ReduceMax"), "amin": reduced("ReduceMin"),
+		"sum": reduced("ReduceSum"), "amax": extremesRule("ReduceMax"), "amin": extremesRule("ReduceMin"),
+		"max":    extremeRule("Max", "ReduceMax", "ArgMax"),
+		"min":    extremeRule("Min", "ReduceMin", "ArgMin"),
+		"argmax": placeRule("ArgMax"), "argmin": placeRule("ArgMin"), "any": quantifierRule("ReduceMax"),
+		"all": quantifierRule("ReduceMin"), "prod": productRule, "logsumexp": logSumExpRule,
+		"var": varianceRule(false), "std": varianceRule(true), "cumsum": runningSumRule, "topk": largestRule,
 		"max_pool2d": maxPoolRule, "avg_pool2d": averagePoolRule, "adaptive_avg_pool2d": adaptiveRule,
+		"max_pool1d": lineRule(maxOfLine), "avg_pool1d": lineRule(averageOfLine),
+		"adaptive_avg_pool1d": lineRule(adaptiveOfLine), "view_as": reshaped, "reshape_as": reshaped,
 		"view": reshaped, "reshape": reshaped, "flatten": reshaped, "unflatten": reshaped, "squeeze": reshaped,
-		"unsqueeze": reshaped, "view_as": reshaped, "reshape_as": reshaped,
+		"unsqueeze": reshaped,
 		"transpose": permuted, "swapaxes": permuted, "permute": permuted, "t": permuted, "expand": expandRule,
-		"expand_as": expandRule,
-		"cat":       catRule, "stack": stackRule, "chunk": splitRule, "split": splitRule, "split_with_sizes": splitRule,
+		"expand_as": expandRule, "movedim": permuted, "numpy_T": permuted,
+		"pad": padRule("pad", "constant"), "constant_pad_nd": padRule("pad", "constant"),
+		"reflection_pad1d": padRule("padding", "reflect"), "reflection_pad2d": padRule("padding", "reflect"),
+		"replication_pad1d": padRule("padding", "replicate"), "replication_pad2d": padRule("padding", "replicate"),
+		"flip": flipRule, "roll": rollRule, "tril": triangleRule(0), "triu": triangleRule(1),
+		"repeat": repeatRule("repeats"), "tile": repeatRule("dims"), "narrow": narrowRule, "pixel_shuffle": pixelRule,
+		"index_select": pickRule("Gather"), "gather": pickRule("GatherElements"),
+		"cat": catRule, "stack": stackRule, "chunk": splitRule, "split": splitRule, "split_with_sizes": splitRule,
 		"unbind": unbindRule, "select": selectRule, "slice": sliceRule,
 		"repeat_interleave": interleaveRule, "arange": arangeRule, "zeros": filledRule(0), "ones": filledRule(1),
+		"full": fullRule, "full_like": likeRule(nil), "zeros_like": likeRule(0.0), "ones_like": likeRule(1.0),
+		"new_full": likeRule(nil), "new_zeros": likeRule(0.0), "new_ones": likeRule(1.0),
 		"to": castRule, "_to_copy": castRule, "type_as": castRule,
-		"hardtanh": clipRule("min_val", "max_val", -1, 1), "clamp": clampRule, "softplus": softplusRule,
+		"hardtanh": clipRule("min_val", "max_val", -1, 1), "clamp": clampRule, "clamp_min": clampRule,
+		"clamp_max": clampRule, "softplus": softplusRule, "log_sigmoid": logSigmoidRule, "mish": mishRule,
+		"hardsigmoid": hardSigmoidRule, "selu": realOnly("Selu"), "celu": celuRule, "prelu": preluRule, "glu": gluRule,
+		"hardshrink": hardShrinkRule, "softshrink": softShrinkRule, "threshold": thresholdRule,
 		"gelu": geluRule, "rsqrt": rsqrtRule, "leaky_relu": activated(torch.LeakyReLU, "negative_slope", 0.01),
 		"elu":  activated(torch.ELU, "alpha", 1),
 		"relu": activated(torch.ReLU, "", 0), "relu6": activated(torch.ReLU6, "", 0),
 		"sigmoid": activated(torch.Sigmoid, "", 0), "tanh": activated(torch.Tanh, "", 0),
 		"neg": unary("Neg"), "abs": unary("Abs"), "sign": unary("Sign"), "floor": rounded("Floor"),
-		"ceil": rounded("Ceil"),
+		"ceil": rounded("Ceil"), "trunc": truncRule, "round": roundRule,
+		"log2": scaledLogRule(math.Log2E), "exp2": exp2Rule,
 		"silu": activated(torch.SiLU, "", 0), "hardswish": activated(torch.Hardswish, "", 0),
 	}
 	for _, name := range strings.Fields("dropout feature_dropout alias contiguous detach clone") {
 		operatorRules[name] = func(e *networkEncoder) ([]string, error) { return e.one(e.first()) }
 	}
 	for name, operator := range map[string]string{"exp": "Exp", "log": "Log", "sqrt": "Sqrt", "erf": "Erf",
-		"reciprocal": "Reciprocal", "sin": "Sin", "cos": "Cos"} {
+		"reciprocal": "Reciprocal", "sin": "Sin", "cos": "Cos", "tan": "Tan", "atan": "Atan", "sinh": "Sinh",
+		"cosh": "Cosh"} {
 		operatorRules[name] = realOnly(operator)
 	}
 }
@@ -105,9 +131,8 @@ func (e *networkEncoder) dim(name string, missing int) int {
 	return d
 }
 
-// whole returns the numbers of a list, or one number for each of dims dimensions.
-func (e *networkEncoder) whole(name string, dims, missing int) []int {
-	var list []int
+// list returns the numbers of a list, or of a single number; nil if the argument is missing.
+func (e *networkEncoder) list(name string) (list []int) {
 	switch v := e.n.Arg(name).(type) {
 	case int64:
 		list = []int{int(v)}
@@ -117,6 +142,12 @@ func (e *networkEncoder) whole(name string, dims, missing int) []int {
 			list = append(list, int(n))
 		}
 	}
+	return list
+}
+
+// whole returns the numbers of a list, or one number for each of dims dimensions.
+func (e *networkEncoder) whole(name string, dims, missing int) []int {
+	list := e.list(name)
 	if len(list) == 0 {
 		list = []int{missing}
 	}

@@ -52,9 +52,8 @@ func embeddingRule(e *networkEncoder) ([]string, error) {
 
 func convRule(e *networkEncoder) ([]string, error) {
 	shape := e.shapeOf(e.n.Arg("weight"))
-	if _, text := e.n.Arg("padding").(string); text || len(shape) < 3 {
-		return nil, errors.New("the padding is given as a string, or the weight has fewer than three dimensions; " +
-			"neither is supported")
+	if len(shape) < 3 {
+		return nil, errors.New("the weight has fewer than three dimensions")
 	}
 	dims := len(shape) - 2
 	in := []string{}
@@ -68,8 +67,15 @@ func convRule(e *networkEncoder) ([]string, error) {
 		}
 	}
 	padding := e.whole("padding", dims, 0)
-	all := []attribute{{"kernel_shape", shape[2:]}, {"strides", e.whole("stride", dims, 1)},
-		{"pads", slices.Concat(padding, padding)}, {"dilations", e.whole("dilation", dims, 1)},
+	pads := slices.Concat(padding, padding)
+	if e.n.Arg("padding") == "same" { // "valid" is no padding
+		var err error
+		if pads, err = e.samePads(shape[2:]); err != nil {
+			return nil, err
+		}
+	}
+	all := []attribute{{"kernel_shape", shape[2:]}, {"strides", e.whole("stride", dims, 1)}, {"pads", pads},
+		{"dilations", e.whole("dilation", dims, 1)},
 		{"group", int(e.number("groups", 1))}}
 	if strings.HasPrefix(e.n.Operator, "conv_transpose") {
 		return []string{e.op("ConvTranspose", in,
@@ -293,6 +299,40 @@ func averagePoolRule(e *networkEncoder) ([]string, error) {
 	include, given := e.n.Arg("count_include_pad").(bool)
 	return []string{e.averagePool(model.AvgPool2d{Kernel: kernel, Stride: stride, Padding: padding,
 		Ceil: e.truth("ceil_mode"), ExcludePad: given && !include}, x, out)}, err
+}
+
+// lineRule writes a pool of sequences as a pool of images with one row. A missing kernel is 1.
+func lineRule(write func(e *networkEncoder, kernel, stride, padding model.Pair, x value, out model.Shape) string,
+) operatorRule {
+	return func(e *networkEncoder) ([]string, error) {
+		x, out, err := e.pooled()
+		if err != nil || len(x.shape) != 2 || len(out) != 2 {
+			return nil, errors.Join(err, errors.New("the input is not a batch of sequences"))
+		}
+		if e.whole("dilation", 1, 1)[0] != 1 {
+			return nil, errors.New("dilation is not supported")
+		}
+		kernel := e.whole("kernel_size", 1, 1)[0]
+		stride, padding := e.whole("stride", 1, kernel)[0], e.whole("padding", 1, 0)[0]
+		y := write(e, model.Pair{H: 1, W: kernel}, model.Pair{H: 1, W: stride}, model.Pair{H: 0, W: padding},
+			value{e.op("Unsqueeze", []string{x.name, e.graph.shape(2)}), model.Shape{x.shape[0], 1, x.shape[1]}},
+			model.Shape{out[0], 1, out[1]})
+		return []string{e.op("Squeeze", []string{y, e.graph.shape(2)})}, nil
+	}
+}
+
+func maxOfLine(e *networkEncoder, kernel, stride, padding model.Pair, x value, out model.Shape) string {
+	return e.maxPool(model.MaxPool2d{Kernel: kernel, Stride: stride, Padding: padding}, x, out)
+}
+
+func averageOfLine(e *networkEncoder, kernel, stride, padding model.Pair, x value, out model.Shape) string {
+	include, given := e.n.Arg("count_include_pad").(bool)
+	return e.averagePool(model.AvgPool2d{Kernel: kernel, Stride: stride, Padding: padding, Ceil: e.truth("ceil_mode"),
+		ExcludePad: given && !include}, x, out)
+}
+
+func adaptiveOfLine(e *networkEncoder, _, _, _ model.Pair, x value, out model.Shape) string {
+	return e.adaptivePool(x, out)
 }
 
 func adaptiveRule(e *networkEncoder) ([]string, error) {

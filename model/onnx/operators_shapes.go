@@ -49,8 +49,11 @@ func permuted(e *networkEncoder) ([]string, error) {
 	}
 	swap := func(a, b int) { perm[a], perm[b] = perm[b], perm[a] }
 	switch op := e.n.Name(); op {
-	case "t":
+	case "t", "numpy_T":
 		slices.Reverse(perm)
+	case "movedim":
+		from, to := e.dim("source", 0), e.dim("destination", 0)
+		perm = slices.Insert(slices.Delete(perm, from, from+1), to, from)
 	case "permute":
 		for k, d := range e.whole("dims", rank, 0) {
 			perm[k] = (d + rank) % rank

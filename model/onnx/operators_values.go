@@ -135,9 +135,6 @@ var ofTruths = map[string]string{"Mul": "And", "Min": "And", "Add": "Or", "Max":
 
 func pairwise(operator string) operatorRule {
 	return func(e *networkEncoder) ([]string, error) {
-		if e.number("alpha", 1) != 1 || e.n.Arg("rounding_mode") != nil {
-			return nil, errors.New("the arguments alpha and rounding_mode are not supported")
-		}
 		second := e.n.Arg("other")
 		if operator == "Pow" {
 			second = e.n.Arg("exponent")
@@ -147,7 +144,11 @@ func pairwise(operator string) operatorRule {
 			return nil, err
 		}
 		if operator == "Div" {
-			x, y = e.cast(x, typeFloat), e.cast(y, typeFloat)
+			return e.quotient(x, y)
+		}
+		if e.number("alpha", 1) != 1 {
+			y = e.times(e.integersOf(y), "alpha")
+			x = e.cast(x, e.kind(y))
 		}
 		if logical := ofTruths[operator]; e.kind(x) == typeBool {
 			if logical == "" {
@@ -209,25 +210,10 @@ func (e *networkEncoder) converted() (string, error) {
 func reduced(operator string) operatorRule {
 	return func(e *networkEncoder) ([]string, error) {
 		x, err := e.converted()
-		rank := len(e.shapeOf(e.n.Args[0].Value))
-		var axes []int
-		if e.n.Arg("dim") != nil {
-			axes = e.whole("dim", 1, 0)
-		}
-		if list, ok := e.n.Arg("dim").([]any); len(axes) == 0 || ok && len(list) == 0 {
-			axes = nil
-			for k := range rank {
-				axes = append(axes, k)
-			}
-		}
-		keep := attribute{"keepdims", map[bool]int{true: 1}[e.truth("keepdim")]}
 		if operator == "ReduceSum" { // axes are an input from operator set 13 on
-			if e.kind(x) == typeBool {
-				x = e.cast(x, typeInt64)
-			}
-			return []string{e.op(operator, []string{x, e.graph.shape(axes...)}, keep)}, err
+			return []string{e.op(operator, []string{e.integersOf(x), e.graph.shape(e.axes()...)}, e.keepdims())}, err
 		}
-		return []string{e.op(operator, []string{x}, attribute{"axes", axes}, keep)}, err
+		return []string{e.op(operator, []string{x}, attribute{"axes", e.axes()}, e.keepdims())}, err
 	}
 }
 

@@ -21,7 +21,7 @@ func (b *builder) integral(name string) bool {
 }
 
 // truths are the operators whose results are truth values.
-var truths = strings.Fields("Equal Not Greater GreaterOrEqual Less LessOrEqual And Or")
+var truths = strings.Fields("Equal Not Greater GreaterOrEqual Less LessOrEqual And Or Xor IsNaN")
 
 // setKinds records the types of a node's results if the file does not state them. Results have the type of the first
 // input, except for the operators below.
@@ -31,7 +31,7 @@ func (b *builder) setKinds(n *node) {
 		kind = b.message.kinds[n.in[0]]
 	}
 	switch {
-	case n.op == "Shape":
+	case n.op == "Shape" || n.op == "ArgMax" || n.op == "ArgMin":
 		kind = kindInt64
 	case slices.Contains(truths, n.op):
 		kind = kindBool
@@ -42,7 +42,10 @@ func (b *builder) setKinds(n *node) {
 	case n.op == "Constant" && n.attributes["value"] != nil && n.attributes["value"].tensor != nil:
 		kind = n.attributes["value"].tensor.kind
 	}
-	for _, name := range n.out {
+	for k, name := range n.out {
+		if n.op == "TopK" && k == 1 {
+			kind = kindInt64
+		}
 		if _, stated := b.message.kinds[name]; !stated {
 			b.message.kinds[name] = kind
 		}

@@ -74,11 +74,15 @@ func convolution(c *call) error {
 	if err != nil || rank > 5 {
 		return orElse(err, "unsupported weight with %d dimensions", rank)
 	}
+	from, err := c.unequal(x, rank-2)
+	if err != nil {
+		return err
+	}
 	win, err := c.window(rank - 2)
 	if err != nil {
 		return err
 	}
-	return c.done(fmt.Sprintf("conv%dd.default", rank-2), c.arg("input", x), c.arg("weight", w),
+	return c.done(fmt.Sprintf("conv%dd.default", rank-2), graph.Arg{Name: "input", Value: from}, c.arg("weight", w),
 		c.optional("bias", c.operand(2)), graph.Arg{Name: "stride", Value: win.stride},
 		graph.Arg{Name: "padding", Value: win.padding}, graph.Arg{Name: "dilation", Value: win.dilation},
 		graph.Arg{Name: "groups", Value: c.whole("group", 1)})

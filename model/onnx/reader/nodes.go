@@ -46,6 +46,13 @@ var operators = map[string]func(c *call) error{
 	"GreaterOrEqual": pairwise("ge.Tensor"), "LessOrEqual": pairwise("le.Tensor"),
 	"And": pairwise("logical_and.default"), "Or": pairwise("logical_or.default"),
 	"Where": where, "Equal": pairwise("eq.Tensor"), "Trilu": trilu, "Range": arange,
+	"Tan": unary("tan.default"), "Atan": unary("atan.default"), "Sinh": unary("sinh.default"),
+	"Cosh": unary("cosh.default"), "Round": unary("round.default"), "IsNaN": unary("isnan.default"),
+	"Xor": pairwise("logical_xor.default"), "Mod": remainder, "Mish": unary("mish.default"),
+	"HardSigmoid": hardSigmoid, "Selu": selu, "Celu": slope("celu.default", "alpha", 1), "PRelu": prelu,
+	"ReduceLogSumExp": reduced("logsumexp.default"), "ReduceProd": products, "ArgMax": place("argmax.default"),
+	"ArgMin": place("argmin.default"), "CumSum": runningSum, "TopK": largest, "GatherElements": gatherElements,
+	"Einsum": einsum, "Pad": pad, "DepthToSpace": depthToSpace,
 }
 
 func (b *builder) addNode(n *node) error {

@@ -190,6 +190,13 @@ func slice(c *call) error {
 	}
 	value := c.read(x)
 	for k, axis := range axes {
+		if stepped && steps[k] < 0 {
+			var err error
+			if value, err = c.backwards(value, starts.sizes[k], ends.sizes[k], axis, steps[k]); err != nil {
+				return err
+			}
+			continue
+		}
 		args := []graph.Arg{{Name: "self", Value: value}, {Name: "dim", Value: axis},
 			{Name: "start", Value: starts.sizes[k]}, {Name: "end", Value: ends.sizes[k]}}
 		if stepped && steps[k] != 1 {

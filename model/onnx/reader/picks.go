@@ -1,0 +1,140 @@
+package reader
+
+import (
+	"fmt"
+	"slices"
+
+	"graft/model/graph"
+)
+
+// place is the index of the largest or the smallest value of a dimension.
+func place(operator string) func(*call) error {
+	return func(c *call) error {
+		x, err := c.need(0)
+		if err != nil {
+			return err
+		}
+		return c.done(operator, c.arg("self", x), graph.Arg{Name: "dim", Value: c.whole("axis", 0)},
+			graph.Arg{Name: "keepdim", Value: c.whole("keepdims", 1) != 0})
+	}
+}
+
+// single returns an input that is one constant whole number.
+func (c *call) single(k int, what string) (int64, error) {
+	list, ok := c.operand(k).known()
+	if !ok || len(list) != 1 {
+		return 0, fmt.Errorf("the %s must be a single constant", what)
+	}
+	return list[0], nil
+}
+
+func runningSum(c *call) error {
+	x, err := c.need(0)
+	if err != nil {
+		return err
+	}
+	axis, err := c.single(1, "axis of the sum")
+	if err != nil {
+		return err
+	}
+	return c.done("cumsum.default", c.arg("self", x), graph.Arg{Name: "dim", Value: axis})
+}
+
+// products multiplies the values of one dimension after the other, from the back.
+func products(c *call) error {
+	x, err := c.need(0)
+	if err != nil {
+		return err
+	}
+	rank, err := c.rank(x)
+	axes, ok := c.axes(1)
+	if err != nil || !ok {
+		return orElse(err, "the dimensions of the product are unknown; export the network as a .pt2 archive")
+	}
+	axes = slices.Clone(axes)
+	for k := range axes {
+		if axes[k] < 0 {
+			axes[k] += int64(rank)
+		}
+	}
+	slices.Sort(axes)
+	slices.Reverse(axes)
+	value := c.read(x)
+	for _, axis := range axes {
+		value = c.emit("prod.dim_int", c.node.out[0], graph.Arg{Name: "self", Value: value},
+			graph.Arg{Name: "dim", Value: axis},
+			graph.Arg{Name: "keepdim", Value: c.whole("keepdims", 1) != 0})
+	}
+	c.values[c.node.out[0]] = operand{ref: value, given: true, name: c.node.out[0]}
+	return nil
+}
+
+func largest(c *call) error {
+	x, err := c.need(0)
+	if err != nil {
+		return err
+	}
+	count, err := c.single(1, "number of the largest values")
+	if err != nil {
+		return err
+	}
+	results := c.node.out
+	if len(results) != 2 {
+		return fmt.Errorf("the operator has %d results; expected 2", len(results))
+	}
+	for k, v := range c.emitAll("topk.default", results, c.arg("self", x), graph.Arg{Name: "k", Value: count},
+		graph.Arg{Name: "dim", Value: c.whole("axis", -1)},
+		graph.Arg{Name: "largest", Value: c.whole("largest", 1) != 0},
+		graph.Arg{Name: "sorted", Value: c.whole("sorted", 1) != 0}) {
+		if results[k] != "" {
+			c.set(results[k], v)
+		}
+	}
+	return nil
+}
+
+func gatherElements(c *call) error {
+	x, err := c.need(0)
+	if err != nil {
+		return err
+	}
+	index, err := c.need(1)
+	if err != nil {
+		return err
+	}
+	return c.done("gather.default", c.arg("self", x), graph.Arg{Name: "dim", Value: c.whole("axis", 0)},
+		c.arg("index", index))
+}
+
+func depthToSpace(c *call) error {
+	x, err := c.need(0)
+	if mode := c.text("mode", "DCR"); err != nil || mode != "CRD" {
+		return orElse(err, "unsupported mode %.40q; expected CRD, as pixel_shuffle has it", mode)
+	}
+	return c.done("pixel_shuffle.default", c.arg("self", x),
+		graph.Arg{Name: "upscale_factor", Value: c.whole("blocksize", 1)})
+}
+
+func einsum(c *call) error {
+	var parts []any
+	for k := range c.operands {
+		o, err := c.need(k)
+		if err != nil {
+			return err
+		}
+		parts = append(parts, c.read(o))
+	}
+	return c.done("einsum.default", graph.Arg{Name: "equation", Value: c.text("equation", "")},
+		graph.Arg{Name: "tensors", Value: parts})
+}
+
+// remainder has the sign of the divisor or, with fmod, of the dividend.
+func remainder(c *call) error {
+	if c.whole("fmod", 0) != 0 {
+		return pairwise("fmod.Tensor")(c)
+	}
+	if !c.integral(c.operand(0).name) {
+		return fmt.Errorf("a remainder of real numbers requires fmod=1")
+	}
+	return pairwise("remainder.Tensor")(c)
+}
