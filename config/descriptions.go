@@ -188,11 +188,11 @@ var descriptions = map[string]string{
 	"graft/cluster/fabric/world.Vary.Skewness": "Values of demand.skewness to sweep, for demand.limits = \"skewed\". " +
 		"Empty keeps demand.skewness.",
 	"graft/cluster/failures.Listed.Class": "Class of the fault, for the table of outages. May be empty.",
-	"graft/cluster/failures.Listed.From":  "Start of the outage, in seconds after time 0 of the job trace.",
+	"graft/cluster/failures.Listed.From":  "Start of the outage, in seconds after time 0 of the job trace. Required.",
 	"graft/cluster/failures.Listed.Kind": "Kind of the outage: \"failure\", \"drain\" (a planned outage, announced " +
 		"in advance) or \"unannounced-drain\". Default \"failure\".",
 	"graft/cluster/failures.Listed.Node": "Number of the node in its virtual cluster, from 0. Spare nodes follow the " +
-		"other nodes.",
+		"other nodes. Required.",
 	"graft/cluster/failures.Listed.To": "End of the outage, in seconds after time 0 of the job trace. Zero means " +
 		"that the node does not recover.",
 	"graft/cluster/failures.Listed.VC": "Virtual cluster of the node. May be empty if there is only one.",
@@ -1201,7 +1201,7 @@ var descriptions = map[string]string{
 		"means the whole time left.",
 	"graft/trainer.Distill.Temperature": "Temperature of distillation, by which the logits are divided before they " +
 		"are compared. Zero means 4.",
-	"graft/trainer.Event.At":      "Time of the event, measured from the start of the budget.",
+	"graft/trainer.Event.At":      "Time of the event, measured from the start of the budget. Required.",
 	"graft/trainer.Event.Change":  "Direction of the change: \"up\" grants devices, \"down\" removes devices.",
 	"graft/trainer.Event.Devices": "Number of devices after the event. Zero keeps the number of devices.",
 	"graft/trainer.Options.Abandon": "Abandons the epoch at every change of devices and starts a new one, as the " +

@@ -23,7 +23,7 @@ const (
 
 // Event is a change of devices that is planned for a given time since the start of the budget.
 type Event struct {
-	At      time.Duration // Time of the event, measured from the start of the budget.
+	At      time.Duration `config:",needed"` // Time of the event, measured from the start of the budget. Required.
 	Change  Change        // Direction of the change: "up" grants devices, "down" removes devices.
 	Devices int           // Number of devices after the event. Zero keeps the number of devices.
 }

@@ -26,10 +26,10 @@ const (
 type Listed struct {
 	// Virtual cluster of the node. May be empty if there is only one.
 	VC string `config:"vc"`
-	// Number of the node in its virtual cluster, from 0. Spare nodes follow the other nodes.
-	Node int
-	// Start of the outage, in seconds after time 0 of the job trace.
-	From int64 `config:"from_seconds"`
+	// Number of the node in its virtual cluster, from 0. Spare nodes follow the other nodes. Required.
+	Node int `config:",needed"`
+	// Start of the outage, in seconds after time 0 of the job trace. Required.
+	From int64 `config:"from_seconds,needed"`
 	// End of the outage, in seconds after time 0 of the job trace. Zero means that the node does not recover.
 	To int64 `config:"to_seconds"`
 	// Kind of the outage: "failure", "drain" (a planned outage, announced in advance) or "unannounced-drain". Default

@@ -278,3 +278,25 @@ func FuzzRead(f *testing.F) {
 		require.Equal(t, s, again)
 	})
 }
+
+// An item of a list without a needed key is an error at its place. A misspelt key is the only error of its item.
+func TestNeededKeys(t *testing.T) {
+	type item struct {
+		At   time.Duration `config:",needed"`
+		Note string
+	}
+	var lists struct{ Items []item }
+	_, err := read("items = [{at = 0}, {note = \"x\"}, {att = 1}]\n", &lists)
+	require.ErrorContains(t, err, `2 faults
+
+s.toml:1:20: missing key "at" in items; add it
+    1 | items = [{at = 0}, {note = "x"}, {att = 1}]
+      |                    ^
+
+s.toml:1:35: unknown key "att" in items; did you mean at?`)
+	_, err = read("[[items]]\nat = 0\n[[items]]\nnote = \"y\"\n", &lists)
+	require.ErrorContains(t, err, `s.toml:3:3: missing key "at" in items; add it`)
+	schema, err := colors.Schema("lists", &lists)
+	require.NoError(t, err)
+	require.Contains(t, schema, "\"required\": [\n")
+}

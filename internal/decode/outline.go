@@ -23,6 +23,7 @@ type Outline struct {
 	words   []string // allowed texts; nil means any
 	pathed  string   // not empty if the value names a file
 	late    bool     // digests omit zero
+	needed  bool     // an item of a list without the key is an error
 	partial bool     // its tables are siblings; the enclosing struct checks them
 }
 
@@ -86,7 +87,8 @@ func (o *Outline) table(field reflect.StructField, from Field, at []int, own, in
 
 func (o *Outline) below(field reflect.StructField, from Field, at []int, own tag) *Outline {
 	f := &Outline{Key: own.name, Path: append(slices.Clone(o.Path), own.name), index: at, typ: field.Type, From: from,
-		dialect: o.dialect, Result: own.result, was: own.was, late: own.late, pathed: own.path}
+		dialect: o.dialect, Result: own.result, was: own.was, late: own.late, needed: own.needed,
+		pathed: own.path}
 	if f.Result == Material {
 		f.Result = o.Result
 	}

@@ -41,7 +41,11 @@ func (d *Dialect) tableSchema(o *Outline, v reflect.Value) map[string]any {
 		}
 		properties[f.Key] = schema
 	}
-	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	table := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	if needed := o.missing(nil); len(needed) > 0 {
+		table["required"] = mapped(needed, func(f *Outline) string { return f.Key })
+	}
+	return table
 }
 
 // valueSchema describes a value of a type; o is the key that it belongs to.

@@ -129,4 +129,23 @@ func (d *decoder) item(v reflect.Value, where []any, o *Outline, in any) {
 	inner.Path = o.Path
 	e := &decoder{report: d.report}
 	e.table(&inner, where, v, table)
+	for _, f := range inner.missing(table) {
+		d.fault(where, "missing key %q in %s; add it", f.Key, inner.Name())
+	}
+}
+
+// missing returns the needed keys that a table lacks. A table with an unknown key, which may be a misspelt one, lacks
+// none.
+func (o *Outline) missing(table map[string]any) (all []*Outline) {
+	for key := range table {
+		if o.Find(key) == nil {
+			return nil
+		}
+	}
+	for _, f := range o.Fields {
+		if _, given := table[f.Key]; f.needed && !given {
+			all = append(all, f)
+		}
+	}
+	return all
 }

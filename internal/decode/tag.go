@@ -27,6 +27,7 @@ const (
 //	omit=a.b|c omits fields inside
 //	path       a file or folder, relative to the working directory or else to the document
 //	path=word  as path, but a text that does not look like a path is another word
+//	needed     an item of a list without the key is an error
 //	inline=a   the fields of a struct inside belong to the table around it
 //
 // A field with omitempty in its json tag was added later: digests omit it while it is zero, so that older digests stay
@@ -36,6 +37,7 @@ type tag struct {
 	omit, inline []string
 	words        []string
 	hoist, late  bool
+	needed       bool
 	path         string // empty if not a path
 	result       Result
 }
@@ -63,6 +65,8 @@ func tagOf(field reflect.StructField) tag {
 			t.was = value
 		case "hoist":
 			t.hoist = true
+		case "needed":
+			t.needed = true
 		}
 	}
 	return t
