@@ -3,6 +3,7 @@ package trainer
 import (
 	"time"
 
+	"graft/internal/stat"
 	"graft/torch"
 )
 
@@ -39,9 +40,12 @@ func (e *evaluation) testBest() (*Best, error) {
 		return nil, nil
 	}
 	best := *e.Best
+	if e.Data.Test.Count == 0 {
+		return &best, nil
+	}
 	var err error
-	if e.Data.Test.Count > 0 {
-		best.Test, err = e.appraise(e.best.network, e.Data.Test)
+	if best.Test, err = e.appraise(e.best.network, e.Data.Test); err == nil && !stat.Finite(best.Test.Loss) {
+		err = e.diverged("test loss of the best network", best.Test.Loss)
 	}
 	return &best, err
 }
