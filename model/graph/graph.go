@@ -150,15 +150,16 @@ func (n *Node) Set(name string, value any) {
 
 // Reads calls a function for each value or weight among the arguments.
 func (n *Node) Reads(visit func(any)) {
-	for _, a := range n.Args {
-		list, ok := a.Value.([]any)
-		if !ok {
-			list = []any{a.Value}
-		}
-		for _, item := range list {
-			switch item.(type) {
-			case Value, Weight:
-				visit(item)
+	for k := range n.Args {
+		switch v := n.Args[k].Value.(type) {
+		case Value, Weight:
+			visit(v)
+		case []any:
+			for _, item := range v {
+				switch item.(type) {
+				case Value, Weight:
+					visit(item)
+				}
 			}
 		}
 	}

@@ -22,7 +22,7 @@ type Sizes struct {
 	batch  int64 // number of examples
 	graph  *Graph
 	double map[Value][]int // shapes for twice the batch; nil until needed
-	nodes  int             // nodes whose results have shapes
+	made   [][][]int       // shapes of the results of the nodes so far; nil for a size
 	read   int             // tensors whose shapes are known
 }
 
@@ -56,7 +56,8 @@ func (g *Graph) Sizes() (*Sizes, error) {
 
 // NewSizes returns the shapes of a graph's inputs. Extend adds the results of its nodes.
 func (g *Graph) NewSizes() *Sizes {
-	sizes := &Sizes{shaper: newShaper(g), batch: 1, graph: g, read: len(g.Tensors)}
+	sizes := &Sizes{shaper: newShaper(g), batch: 1, graph: g, made: make([][][]int, 0, len(g.Nodes)),
+		read: len(g.Tensors)}
 	if len(g.Input.Shape) > 0 {
 		sizes.batch = int64(max(g.Input.Shape[0].N, 1))
 	}
@@ -69,14 +70,19 @@ func (s *Sizes) Extend() error {
 	for ; s.read < len(s.graph.Tensors); s.read++ {
 		s.tensors[s.graph.Tensors[s.read].Name] = s.graph.Tensors[s.read].Shape
 	}
-	for ; s.nodes < len(s.graph.Nodes); s.nodes++ {
-		n := &s.graph.Nodes[s.nodes]
-		if err := s.node(n); err != nil {
+	for len(s.made) < len(s.graph.Nodes) {
+		n := &s.graph.Nodes[len(s.made)]
+		made, err := s.node(n)
+		if err != nil {
 			return fmt.Errorf("infer the shape of %s: %w", n.String(), err)
 		}
+		s.made = append(s.made, made)
 	}
 	return nil
 }
+
+// Results returns the shapes of the results of a node, by its number; nil for a node that computes a size.
+func (s *Sizes) Results(node int) [][]int { return s.made[node] }
 
 // ErrTooLarge reports that shapes have far more values than a machine can hold.
 var ErrTooLarge = errors.New("the tensor is too large for the memory of any machine")
@@ -118,45 +124,46 @@ func newShaper(g *Graph) *shaper {
 // shapeRule returns the shapes of a node's results.
 type shapeRule func(*shaper) [][]int
 
-func (s *shaper) node(n *Node) (err error) {
+// node returns the shapes of a node's results; nil if it computes a size.
+func (s *shaper) node(n *Node) (results [][]int, err error) {
 	s.n, s.err = n, nil
 	if n.Sizes() {
 		op, overload, _ := strings.Cut(n.Operator, ".")
 		s.size(op, overload)
-		return s.err
+		return nil, s.err
 	}
 	rule := shapeRules[n.Name()]
 	if n.Returns != nil {
 		rule = func(s *shaper) [][]int { return s.returned(n) }
 	}
 	if rule == nil {
-		return fmt.Errorf("graft cannot infer the shapes of the results")
+		return nil, fmt.Errorf("graft cannot infer the shapes of the results")
 	}
 	defer func() { // an argument out of range: the graph was not checked, or does not fit
 		if p := recover(); p != nil {
 			err = fmt.Errorf("invalid arguments: %v", p)
 		}
 	}()
-	results := rule(s)
-	if s.err != nil {
-		return s.err
+	if results = rule(s); s.err != nil {
+		return nil, s.err
 	}
 	for k, v := range n.Results {
 		if k >= len(results) {
-			return fmt.Errorf("the graph names %d results, but the operator returns %d", len(n.Results),
+			return nil, fmt.Errorf("the graph names %d results, but the operator returns %d", len(n.Results),
 				len(results))
 		}
 		for _, size := range results[k] {
 			if size < 0 {
-				return fmt.Errorf("a result has an invalid shape %s; sizes must not be negative", listText(results[k]))
+				return nil, fmt.Errorf("a result has an invalid shape %s; sizes must not be negative",
+					listText(results[k]))
 			}
 		}
 		if len(results[k]) > 0 && values(results[k]) > mostValues {
-			return fmt.Errorf("a result has shape %s: %w", listText(results[k]), ErrTooLarge)
+			return nil, fmt.Errorf("a result has shape %s: %w", listText(results[k]), ErrTooLarge)
 		}
 		s.shapes[v] = results[k]
 	}
-	return nil
+	return results[:len(n.Results)], nil
 }
 
 // fail records the first fault of a node. It formats lists of sizes as the notation of nodes does.
@@ -195,10 +202,12 @@ func (s *shaper) shapeOf(arg any) []int {
 	switch v := arg.(type) {
 	case Value:
 		shape, ok := s.shapes[v]
-		if _, size := s.sizes[v]; !ok && !size {
+		if ok {
+			return shape
+		}
+		if _, size := s.sizes[v]; !size {
 			s.fail("the shape of %s is unknown", string(v))
 		}
-		return shape
 	case Weight:
 		return s.tensors[string(v)]
 	}
