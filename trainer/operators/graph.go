@@ -18,7 +18,7 @@ func (l *lister) graph() error {
 	l.values[g.Input.Value] = graphValue{shape: all.Of(g.Input.Value)}
 	for k := range g.Nodes {
 		if n := &g.Nodes[k]; !n.Sizes() {
-			c := l.node(n, all)
+			c := l.node(n, all, all.Results(k))
 			c.from, c.length = l.next+k, 1
 			l.calls = append(l.calls, c)
 		}
@@ -66,14 +66,13 @@ func (l *lister) reads(n *graph.Node, all *graph.Sizes) (r nodeReads) {
 	return r
 }
 
-// makes notes the results of a node. It returns their shapes, until the next node.
-func (l *lister) makes(n *graph.Node, all *graph.Sizes, r *nodeReads) [][]int {
+// makes notes the results of a node, which have the given shapes.
+func (l *lister) makes(n *graph.Node, shapes [][]int, r *nodeReads) {
 	made := graphValue{flows: r.weighted || r.flows, permuted: r.permutes(n.Name())}
-	for _, v := range n.Results {
-		made.shape = all.Of(v)
-		l.shapes, l.values[v] = append(l.shapes, made.shape), made
+	for k, v := range n.Results {
+		made.shape = shapes[k]
+		l.values[v] = made
 	}
-	return l.shapes[len(l.shapes)-len(n.Results):]
 }
 
 // ofPermuted ends the names of operators in graphs that read a tensor whose dimensions were permuted. They read memory
@@ -102,14 +101,15 @@ var keepsOrder = func() map[string]bool {
 	return set
 }()
 
-// node returns the call of a node.
-func (l *lister) node(n *graph.Node, all *graph.Sizes) Call {
+// node returns the call of a node whose results have the shapes out.
+func (l *lister) node(n *graph.Node, all *graph.Sizes, out [][]int) Call {
 	name := n.Name()
 	if groups, _ := n.Arg("groups").(int64); groups > 1 {
 		name = l.join(name, grouped)
 	}
 	r := l.reads(n, all)
-	in, out := r.shapes, l.makes(n, all, &r)
+	l.makes(n, out, &r)
+	in := r.shapes
 	c := Call{Name: name, Shapes: l.path.shapesText(in), Place: n.Module,
 		Operations: float64(all.Operations(n)) * float64(max(l.rows, 1)), Bytes: width * (values(in) + values(out)),
 		Optional: n.Views(), sizes: nodeSizes(name, in, out),
