@@ -90,29 +90,20 @@ func (b *bench) measureOperators() (*operatorStudy, error) {
 	for _, p := range all[:min(len(all), probesForRates)] {
 		s.Probes = append(s.Probes, measuredNetwork{Name: "probe", Rows: p.Rows, network: p.Network})
 	}
-	return s, torch.With(func(scope *torch.Scope) error {
-		o := trainer.MeasureOptions{Rounds: b.rounds, Now: time.Now}
-		watch, err := trainer.NewWatch(scope, max(len(s.Networks), len(s.Probes)), o)
-		if err != nil {
-			return err
-		}
-		defer watch.Close()
-		return s.measure(context.Background(), all, o, watch)
-	})
+	return s, s.measure(context.Background(), all, trainer.MeasureOptions{Rounds: b.rounds, Now: time.Now})
 }
 
 // measure measures operators, small networks for rates, and the networks to predict. They take turns, so a slow phase
-// of the machine affects all of them. The networks to predict have several turns per round.
-func (s *operatorStudy) measure(ctx context.Context, all []probes.Probe, o trainer.MeasureOptions,
-	watch *trainer.Watch) error {
-	const turns = 4
+// of the machine affects all of them. The networks to predict have several measurements in a turn.
+func (s *operatorStudy) measure(ctx context.Context, all []probes.Probe, o trainer.MeasureOptions) error {
+	const bursts = 6
 	var failed error
 	o.Tell = func(_ string, done, of int) {
-		if part := max(1, len(all)/turns); failed == nil && (done == of || done%part == 0) {
-			failed = measureSteps(ctx, s.Networks, watch)
+		if failed == nil && (done == of || done%len(all) == 0) {
+			failed = measureSteps(ctx, s.Networks, bursts)
 		}
 		if failed == nil && done%len(all) == 0 {
-			failed = measureSteps(ctx, s.Probes, watch)
+			failed = measureSteps(ctx, s.Probes, 1)
 		}
 	}
 	measured, err := trainer.MeasureOperators(ctx, all, o)
@@ -128,7 +119,7 @@ type stepPredictor struct {
 	name    string
 	seconds func(n *model.Network, rows int) (float64, error)
 
-	quiet, shortest stepErrors
+	stepErrors
 }
 
 // stepErrors holds the relative errors of predictions.
@@ -187,11 +178,10 @@ func (s *operatorStudy) predictors() []*stepPredictor {
 
 func (s *operatorStudy) print(out io.Writer) error {
 	fmt.Fprintf(out, "\nsteps predicted from operators of %d small networks, LibTorch %s, threads: %d\n"+
-		"small networks that were measured only while other programs slowed the machine down: %d\n"+
-		"median slowdown of the reference network: %.2f\n", s.Device.Networks, s.Torch, s.Threads, s.Disturbed,
-		s.slowdown())
+		"small networks that were measured only while other programs slowed the machine down: %d\n",
+		s.Device.Networks, s.Torch, s.Threads, s.Disturbed)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(table, "network\tbatch\tactions\tshortest [ms]\tstep [ms]\t")
+	fmt.Fprint(table, "network\tbatch\tactions\tstep [ms]\t")
 	predictors := s.predictors()
 	for _, p := range predictors {
 		fmt.Fprintf(table, "%s\t", p.name)
@@ -203,36 +193,26 @@ func (s *operatorStudy) print(out io.Writer) error {
 		}
 	}
 	for _, p := range predictors {
-		fmt.Fprintf(table, "\n%s: %s\nagainst the shortest measured steps: %s\n", p.name, &p.quiet, &p.shortest)
+		fmt.Fprintf(table, "\n%s: %s\n", p.name, &p.stepErrors)
 	}
-	return table.Flush()
-}
-
-// slowdown returns the median slowdown of the reference around the measurements of the networks to predict.
-func (s *operatorStudy) slowdown() float64 {
-	var all []float64
-	for _, n := range s.Networks {
-		for _, reference := range n.Reference {
-			all = append(all, reference/s.Quiet)
-		}
+	if err := table.Flush(); err != nil {
+		return err
 	}
-	return median(all)
+	return s.printPredictionTimes(out)
 }
 
 func (s *operatorStudy) printNetwork(out io.Writer, m *measuredNetwork, predictors []*stepPredictor) error {
 	if err := m.grow(); err != nil {
 		return err
 	}
-	shortest, quiet := slices.Min(m.Seconds), m.quiet(s.Quiet).StepSeconds
-	fmt.Fprintf(out, "%s\t%d\t%d\t%.2f\t%.2f\t", m.Name, m.Rows, len(m.Actions), 1e3*shortest, 1e3*quiet)
+	quiet := m.quiet(s.Quiet).StepSeconds
+	fmt.Fprintf(out, "%s\t%d\t%d\t%.2f\t", m.Name, m.Rows, len(m.Actions), 1e3*quiet)
 	for _, by := range predictors {
 		seconds, err := by.seconds(m.network, m.Rows)
 		if err != nil {
 			return err
 		}
-		grown := len(m.Actions) > 0
-		by.quiet.add(seconds/quiet, grown)
-		by.shortest.add(seconds/shortest, grown)
+		by.add(seconds/quiet, len(m.Actions) > 0)
 		fmt.Fprintf(out, "%+.1f%%\t", 100*(seconds/quiet-1))
 	}
 	fmt.Fprintln(out)

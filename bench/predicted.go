@@ -80,9 +80,9 @@ type measuredNetwork struct {
 	Name    string // name in predictedNetworks, or "probe"
 	Rows    int
 	Actions []net2net.Action
-	// seconds of a step, and of a reference network's step around it, by measurement
-	Seconds, Reference []float64
-	Last               clock.Measurement // the last measurement
+	// times of a step relative to a step of the reference network around it: the median of each turn
+	Steps []float64
+	Last  clock.Measurement // the last measurement
 
 	network *model.Network // the network after the actions; nil means not made yet
 }
@@ -123,34 +123,25 @@ func (m *measuredNetwork) grow() error {
 	return nil
 }
 
-// measureSteps measures a step of every network once.
-func measureSteps(ctx context.Context, networks []measuredNetwork, watch *trainer.Watch) error {
+// measureSteps gives each network a turn, with a number of measurements.
+func measureSteps(ctx context.Context, networks []measuredNetwork, bursts int) error {
 	for k := range networks {
 		n := &networks[k]
-		reference, err := watch.Measure(k, func() error {
-			m, err := trainer.Measure(ctx, []clock.Subject{{Name: n.Name, Network: n.network, Actions: n.Actions}},
-				trainer.MeasureOptions{Batches: []int{n.Rows}, Rounds: 1, Now: time.Now})
-			if err == nil {
-				n.Last = m.Networks[0]
-			}
-			return err
-		})
+		m, err := trainer.Measure(ctx, []clock.Subject{{Name: n.Name, Network: n.network, Actions: n.Actions}},
+			trainer.MeasureOptions{Batches: []int{n.Rows}, Rounds: bursts, Quiet: 1, Now: time.Now})
 		if err != nil {
 			return fmt.Errorf("%s: %w", n.Name, err)
 		}
-		n.Seconds, n.Reference = append(n.Seconds, n.Last.StepSeconds), append(n.Reference, reference)
+		n.Last = m.Networks[0]
+		n.Steps = append(n.Steps, n.Last.StepSeconds) // relative to a reference that takes one second
 	}
 	return nil
 }
 
-// quiet returns the measurement on a quiet machine: the median step, if each measured time is divided by the slowdown
-// of the reference. The argument is the time of the reference on a quiet machine.
+// quiet returns the measurement on a quiet machine: the median of the turns. The argument is the time of the reference
+// on a quiet machine.
 func (m *measuredNetwork) quiet(reference float64) clock.Measurement {
-	var all []float64
-	for k, seconds := range m.Seconds {
-		all = append(all, seconds*reference/m.Reference[k])
-	}
 	made := m.Last
-	made.StepSeconds = median(all)
+	made.StepSeconds = reference * median(m.Steps)
 	return made
 }

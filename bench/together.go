@@ -48,6 +48,10 @@ func (b *bench) studyTogether(out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if study == nil && b.keptOperators != "" {
+		return fmt.Errorf("%s does not exist; write it by 'bench operators -operators.keep FILE', or omit "+
+			"-together.operators", b.keptOperators)
+	}
 	if study == nil {
 		study = &operatorStudy{}
 		all, err := probes.Draw(probes.Options{Seed: uint64(b.seed)})

@@ -95,23 +95,12 @@ type operatorTimes struct {
 	whole              operators.Whole
 }
 
-// record measures network k, between two measurements of the reference.
-func (o *MeasureOptions) record(k int, p probes.Probe, w *Watch, to *operators.Recorder) error {
-	var t operatorTimes
-	reference, err := w.Measure(k, func() (err error) {
-		t, err = o.probe(p)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	t.whole.Reference = reference
-	return to.Add(p.Network, p.Rows, t.steps, t.evaluations, t.whole)
-}
+// turnBursts is the number of measurements of a network in its turn. They take less time than making the network.
+const turnBursts = 2
 
-// probe measures a network.
-func (o *MeasureOptions) probe(p probes.Probe) (t operatorTimes, err error) {
-	err = torch.With(func(s *torch.Scope) error {
+// record measures network k several times, each time between two measurements of the reference.
+func (o *MeasureOptions) record(k int, p probes.Probe, w *Watch, to *operators.Recorder) error {
+	return torch.With(func(s *torch.Scope) error {
 		one := *o
 		one.Batches = []int{p.Rows}
 		m := &measuring{MeasureOptions: one, scope: s, images: map[string]*dataset.Set{}, longest: longest}
@@ -125,22 +114,40 @@ func (o *MeasureOptions) probe(p probes.Probe) (t operatorTimes, err error) {
 			return err
 		}
 		b.steps = max(b.steps, leastTimed)
-		time := func(training bool, all []torch.StepTimes) {
-			if training {
-				t.steps = append(t.steps, all...)
-			} else {
-				t.evaluations = append(t.evaluations, all...)
+		for range turnBursts {
+			var t operatorTimes
+			reference, err := w.Measure(k, func() (err error) {
+				t, err = m.operators(c, b)
+				return err
+			})
+			if err != nil {
+				return err
 			}
-		}
-		for _, c.job.timed = range []func(bool, []torch.StepTimes){time, nil} {
-			if err := m.fill(c, b); err != nil {
+			t.whole.Reference = reference
+			if err := to.Add(p.Network, p.Rows, t.steps, t.evaluations, t.whole); err != nil {
 				return err
 			}
 		}
-		t.whole = operators.Whole{Step: c.meter.latest(clock.Steps), Evaluation: c.meter.latest(clock.Batches)}
 		return nil
 	})
-	return t, err
+}
+
+// operators measures the operators of a network in a burst, and whole steps in another burst.
+func (m *measuring) operators(c *candidate, b *burst) (t operatorTimes, err error) {
+	time := func(training bool, all []torch.StepTimes) {
+		if training {
+			t.steps = append(t.steps, all...)
+		} else {
+			t.evaluations = append(t.evaluations, all...)
+		}
+	}
+	for _, c.job.timed = range []func(bool, []torch.StepTimes){time, nil} {
+		if err := m.fill(c, b); err != nil {
+			return t, err
+		}
+	}
+	t.whole = operators.Whole{Step: c.meter.latest(clock.Steps), Evaluation: c.meter.latest(clock.Batches)}
+	return t, nil
 }
 
 // leastTimed is the minimum number of steps in a burst that is timed by operator.

@@ -244,10 +244,14 @@ func keepsMore(name string) bool {
 	return heavy || strings.HasPrefix(name, norming) || around(base(name))
 }
 
-// measured returns the lower quartiles of the times, divided by the slowdown of the reference: if other programs slow
-// the machine down, the times of all networks grow by about the same factor.
+// measured returns the medians of the times, divided by the slowdown of the reference: if other programs slow the
+// machine down, the times of all networks grow by about the same factor. Without a reference, other programs only make
+// times longer, and the lower quartiles count.
 func (r *recorded) measured(quiet float64) *measured {
-	m := &measured{call: r.call}
+	m, middle := &measured{call: r.call}, lowerQuartile
+	if quiet > 0 {
+		middle = stat.Median
+	}
 	for k, all := range r.times {
 		var list []float64
 		for _, t := range all {
@@ -257,7 +261,7 @@ func (r *recorded) measured(quiet float64) *measured {
 			list = append(list, t.seconds)
 		}
 		if len(list) > 0 {
-			m.times[k] = lowerQuartile(list)
+			m.times[k] = middle(list)
 		}
 	}
 	return m
