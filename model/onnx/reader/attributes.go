@@ -55,6 +55,10 @@ var attributes = map[string]string{
 	"GatherElements":  "axis",
 	"Einsum":          "equation",
 	"Pad":             "mode",
+	"ReduceL1":        "axes keepdims noop_with_empty_axes=0",
+	"ReduceL2":        "axes keepdims noop_with_empty_axes=0",
+	"OneHot":          "axis",
+	"ConstantOfShape": "value",
 	"DepthToSpace":    "blocksize mode",
 }
 

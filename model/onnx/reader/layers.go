@@ -2,7 +2,6 @@ package reader
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,7 +34,7 @@ type window struct{ stride, padding, dilation []any }
 // window reads strides, pads and dilations for a number of dimensions.
 func (c *call) window(dims int) (w window, err error) {
 	if auto := c.text("auto_pad", "NOTSET"); auto != "NOTSET" && auto != "VALID" {
-		return w, fmt.Errorf("auto_pad is %.40q; export with explicit pads", auto)
+		return w, fmt.Errorf("auto_pad is %.40q; export with explicit pads, or for inputs of constant size", auto)
 	}
 	ones, zeros := slices.Repeat([]int64{1}, dims), slices.Repeat([]int64{0}, 2*dims)
 	stride, dilation, pads := c.list("strides"), c.list("dilations"), c.list("pads")
@@ -74,6 +73,13 @@ func convolution(c *call) error {
 	if err != nil || rank > 5 {
 		return orElse(err, "unsupported weight with %d dimensions", rank)
 	}
+	if t := c.tensors[w.name]; t != nil {
+		var kernel []int
+		for _, size := range t.dims[2:] {
+			kernel = append(kernel, int(size))
+		}
+		c.automatic(x, kernel)
+	}
 	from, err := c.unequal(x, rank-2)
 	if err != nil {
 		return err
@@ -89,19 +95,20 @@ func convolution(c *call) error {
 }
 
 func transposed(c *call) error {
-	x, w, rank, err := c.layer(4)
-	if err != nil || rank != 4 {
+	x, w, rank, err := c.layer(3)
+	if err != nil || rank > 5 {
 		return orElse(err, "unsupported weight with %d dimensions", rank)
 	}
-	win, err := c.window(2)
+	win, err := c.window(rank - 2)
 	if err != nil {
 		return err
 	}
 	extra := c.list("output_padding")
 	if extra == nil {
-		extra = []int64{0, 0}
+		extra = make([]int64, rank-2)
 	}
-	return c.done("conv_transpose2d.input", c.arg("input", x), c.arg("weight", w), c.optional("bias", c.operand(2)),
+	operator := []string{"conv_transpose1d.default", "conv_transpose2d.input", "conv_transpose3d.input"}[rank-3]
+	return c.done(operator, c.arg("input", x), c.arg("weight", w), c.optional("bias", c.operand(2)),
 		graph.Arg{Name: "stride", Value: win.stride}, graph.Arg{Name: "padding", Value: win.padding},
 		graph.Arg{Name: "output_padding", Value: anys(extra)}, graph.Arg{Name: "groups", Value: c.whole("group", 1)},
 		graph.Arg{Name: "dilation", Value: win.dilation})
@@ -112,14 +119,26 @@ func gemm(c *call) error {
 	if err != nil {
 		return err
 	}
-	if c.whole("transA", 0) != 0 || c.real("alpha", 1) != 1 || c.real("beta", 1) != 1 {
-		return fmt.Errorf("a matrix product with transA, alpha or beta is not supported")
+	if c.whole("transA", 0) != 0 {
+		return fmt.Errorf("a matrix product with transA is not supported")
 	}
 	weight := c.arg("weight", w)
 	if c.whole("transB", 0) == 0 {
 		weight.Value = c.emit("t.default", c.node.out[0]+"_t", c.arg("self", w))
 	}
-	return c.done("linear.default", c.arg("input", x), weight, c.optional("bias", c.operand(2)))
+	alpha, beta := c.real("alpha", 1), c.real("beta", 1)
+	if alpha == 1 && (beta == 1 || !c.operand(2).given) {
+		return c.done("linear.default", c.arg("input", x), weight, c.optional("bias", c.operand(2)))
+	}
+	made := c.emit("linear.default", c.node.out[0]+"_product", c.arg("input", x), weight, graph.Arg{Name: "bias"})
+	scaled := c.emit("mul.Tensor", c.node.out[0], graph.Arg{Name: "self", Value: made},
+		graph.Arg{Name: "other", Value: alpha})
+	if o := c.operand(2); o.given {
+		scaled = c.emit("add.Tensor", c.node.out[0], graph.Arg{Name: "self", Value: scaled}, c.arg("other", o),
+			graph.Arg{Name: "alpha", Value: beta})
+	}
+	c.set(c.node.out[0], scaled)
+	return nil
 }
 
 func batchNorm(c *call) error {
@@ -252,71 +271,6 @@ func clip(c *call) error {
 		}
 	}
 	return c.done("clamp.default", args...)
-}
-
-func maxPool(c *call) error {
-	x, err := c.need(0)
-	kernel := c.list("kernel_shape")
-	if err != nil || len(kernel) != 2 || len(c.node.out) > 1 {
-		return orElse(err, "unsupported pool with kernel %v and %d outputs", kernel, len(c.node.out))
-	}
-	from, err := c.padded(x)
-	if err != nil {
-		return err
-	}
-	w, err := c.window(2)
-	if err != nil {
-		return err
-	}
-	return c.done("max_pool2d.default", graph.Arg{Name: "self", Value: from},
-		graph.Arg{Name: "kernel_size", Value: anys(kernel)}, graph.Arg{Name: "stride", Value: w.stride},
-		graph.Arg{Name: "padding", Value: w.padding}, graph.Arg{Name: "dilation", Value: w.dilation},
-		graph.Arg{Name: "ceil_mode", Value: c.whole("ceil_mode", 0) != 0})
-}
-
-// padded returns the input of a pool. If the pads at both ends differ, it pads the input with the smallest number and
-// removes the pads of the pool.
-func (c *call) padded(x operand) (any, error) {
-	pads := c.list("pads")
-	if len(pads) != 4 || slices.Equal(pads[:2], pads[2:]) {
-		return c.read(x), nil
-	}
-	if slices.Min(pads) < 0 || c.integral(x.name) {
-		return nil, fmt.Errorf("got pads %v; expected positive pads of floating-point images", pads)
-	}
-	c.attributes["pads"] = &attribute{list: []int64{0, 0, 0, 0}}
-	return c.emit("constant_pad_nd.default", c.node.out[0]+"_padded", c.arg("self", x),
-		graph.Arg{Name: "pad", Value: anys([]int64{pads[1], pads[3], pads[0], pads[2]})},
-		graph.Arg{Name: "value", Value: math.Inf(-1)}), nil
-}
-
-func averagePool(c *call) error {
-	x, err := c.need(0)
-	kernel := c.list("kernel_shape")
-	if err != nil || len(kernel) != 2 {
-		return orElse(err, "unsupported pool with kernel %v", kernel)
-	}
-	w, err := c.window(2)
-	if err != nil {
-		return err
-	}
-	if slices.ContainsFunc(w.dilation, func(d any) bool { return d != int64(1) }) {
-		return fmt.Errorf("unsupported average pool with dilations %v; export the network as a .pt2 archive",
-			w.dilation)
-	}
-	return c.done("avg_pool2d.default", c.arg("self", x), graph.Arg{Name: "kernel_size", Value: anys(kernel)},
-		graph.Arg{Name: "stride", Value: w.stride}, graph.Arg{Name: "padding", Value: w.padding},
-		graph.Arg{Name: "ceil_mode", Value: c.whole("ceil_mode", 0) != 0},
-		graph.Arg{Name: "count_include_pad", Value: c.whole("count_include_pad", 0) != 0})
-}
-
-func globalPool(c *call) error {
-	x, err := c.need(0)
-	if err != nil {
-		return err
-	}
-	return c.done("adaptive_avg_pool2d.default", c.arg("self", x),
-		graph.Arg{Name: "output_size", Value: anys([]int64{1, 1})})
 }
 
 // resizes maps modes to operators.

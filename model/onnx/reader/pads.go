@@ -9,7 +9,8 @@ import (
 )
 
 // padModes are PyTorch's names of ONNX's modes of padding.
-var padModes = map[string]string{"constant": "constant", "reflect": "reflect", "edge": "replicate"}
+var padModes = map[string]string{"constant": "constant", "reflect": "reflect", "edge": "replicate",
+	"wrap": "circular"}
 
 func pad(c *call) error {
 	x, err := c.need(0)
@@ -18,7 +19,7 @@ func pad(c *call) error {
 	}
 	mode, known := padModes[c.text("mode", "constant")]
 	if !known {
-		return fmt.Errorf("unsupported mode %.40q; expected constant, reflect or edge", c.text("mode", "constant"))
+		return fmt.Errorf("unsupported mode %.40q; expected constant, reflect, edge or wrap", c.text("mode", ""))
 	}
 	rank, err := c.rank(x)
 	if err != nil {
@@ -90,13 +91,47 @@ func (c *call) unequal(x operand, dims int) (any, error) {
 	if slices.Min(pads) < 0 {
 		return nil, fmt.Errorf("got pads %v; must not be negative", pads)
 	}
+	return c.padPlaces(x, pads), nil
+}
+
+// padPlaces pads all dimensions after the channels, and removes the pads of the current node.
+func (c *call) padPlaces(x operand, pads []int64, more ...graph.Arg) any {
 	var axes []int64
-	for k := range dims {
+	for k := range len(pads) / 2 {
 		axes = append(axes, int64(2+k))
 	}
-	c.attributes["pads"] = &attribute{list: make([]int64, 2*dims)}
-	return c.emit("constant_pad_nd.default", c.node.out[0]+"_padded", c.arg("self", x),
-		graph.Arg{Name: "pad", Value: anys(lastFirst(pads, axes, 2+dims))}), nil
+	c.attributes["pads"] = &attribute{list: make([]int64, len(pads))}
+	args := []graph.Arg{c.arg("self", x), {Name: "pad", Value: anys(lastFirst(pads, axes, 2+len(axes)))}}
+	return c.emit("constant_pad_nd.default", c.node.out[0]+"_padded", append(args, more...)...)
+}
+
+// automatic replaces auto_pad by the pads that it means for a convolution with a kernel of the given sizes: the result
+// has a place for each stride of the input. An odd pad is at the end, or at the beginning with SAME_LOWER.
+func (c *call) automatic(x operand, kernel []int) {
+	auto := c.text("auto_pad", "NOTSET")
+	shape, known := c.example(x)
+	if auto != "SAME_UPPER" && auto != "SAME_LOWER" || !known || len(shape) != len(kernel)+2 {
+		return
+	}
+	pads, dims := make([]int64, 2*len(kernel)), len(kernel)
+	for k, size := range kernel {
+		stride, dilation := int64(1), int64(1)
+		if list := c.list("strides"); len(list) == dims {
+			stride = max(1, list[k])
+		}
+		if list := c.list("dilations"); len(list) == dims {
+			dilation = list[k]
+		}
+		in := int64(shape[2+k])
+		both := max(0, ((in+stride-1)/stride-1)*stride+dilation*int64(size-1)+1-in)
+		less := both / 2
+		pads[k], pads[dims+k] = less, both-less
+		if auto == "SAME_LOWER" {
+			pads[k], pads[dims+k] = both-less, less
+		}
+	}
+	delete(c.attributes, "auto_pad")
+	c.attributes["pads"] = &attribute{list: pads}
 }
 
 // backwards takes a slice with a negative step, which PyTorch lacks, from the reversed dimension. Only slices of the

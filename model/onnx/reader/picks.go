@@ -1,10 +1,12 @@
 package reader
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 
 	"graft/model/graph"
+	"graft/torch/weights"
 )
 
 // place is the index of the largest or the smallest value of a dimension.
@@ -22,6 +24,12 @@ func place(operator string) func(*call) error {
 // single returns an input that is one constant whole number.
 func (c *call) single(k int, what string) (int64, error) {
 	list, ok := c.operand(k).known()
+	if t := c.tensors[c.operand(k).name]; !ok && t != nil { // an int32
+		w, err := t.weights()
+		if err == nil && w.DType == weights.Int32 && w.Count() == 1 {
+			return int64(int32(binary.LittleEndian.Uint32(w.Data))), nil
+		}
+	}
 	if !ok || len(list) != 1 {
 		return 0, fmt.Errorf("the %s must be a single constant", what)
 	}
@@ -38,35 +46,6 @@ func runningSum(c *call) error {
 		return err
 	}
 	return c.done("cumsum.default", c.arg("self", x), graph.Arg{Name: "dim", Value: axis})
-}
-
-// products multiplies the values of one dimension after the other, from the back.
-func products(c *call) error {
-	x, err := c.need(0)
-	if err != nil {
-		return err
-	}
-	rank, err := c.rank(x)
-	axes, ok := c.axes(1)
-	if err != nil || !ok {
-		return orElse(err, "the dimensions of the product are unknown; export the network as a .pt2 archive")
-	}
-	axes = slices.Clone(axes)
-	for k := range axes {
-		if axes[k] < 0 {
-			axes[k] += int64(rank)
-		}
-	}
-	slices.Sort(axes)
-	slices.Reverse(axes)
-	value := c.read(x)
-	for _, axis := range axes {
-		value = c.emit("prod.dim_int", c.node.out[0], graph.Arg{Name: "self", Value: value},
-			graph.Arg{Name: "dim", Value: axis},
-			graph.Arg{Name: "keepdim", Value: c.whole("keepdims", 1) != 0})
-	}
-	c.values[c.node.out[0]] = operand{ref: value, given: true, name: c.node.out[0]}
-	return nil
 }
 
 func largest(c *call) error {
@@ -137,4 +116,31 @@ func remainder(c *call) error {
 		return fmt.Errorf("a remainder of real numbers requires fmod=1")
 	}
 	return pairwise("remainder.Tensor")(c)
+}
+
+// oneHot makes a vector of zeros with a single one for each index.
+func oneHot(c *call) error {
+	at, err := c.need(0)
+	if err != nil {
+		return err
+	}
+	depth, err := c.single(1, "number of classes")
+	if err != nil {
+		return err
+	}
+	t := c.tensors[c.operand(2).name]
+	if t == nil || c.whole("axis", -1) != -1 {
+		return fmt.Errorf("the values must be constants, and the axis the last one")
+	}
+	w, err := t.weights()
+	if err != nil {
+		return err
+	}
+	if values, err := w.Float64s(); err != nil || !slices.Equal(values, []float64{0, 1}) {
+		return orElse(err, "unsupported values %v; expected 0 and 1", values)
+	}
+	made := c.emit("one_hot.default", c.node.out[0]+"_whole", c.arg("self", at),
+		graph.Arg{Name: "num_classes", Value: depth})
+	c.message.kinds[c.node.out[0]] = t.kind
+	return c.done("to.dtype", graph.Arg{Name: "self", Value: made}, graph.Arg{Name: "dtype", Value: w.DType})
 }

@@ -406,16 +406,3 @@ func arange(c *call) error {
 	}
 	return c.done("arange.start_step", append(args, graph.Arg{Name: "dtype", Value: weights.Int64})...)
 }
-
-// reduced is a reduction of some dimensions.
-func reduced(operator string) func(*call) error {
-	return func(c *call) error {
-		x, err := c.need(0)
-		axes, ok := c.axes(1)
-		if err != nil || !ok {
-			return orElse(err, "the dimensions of the reduction are unknown; export the network as a .pt2 archive")
-		}
-		return c.done(operator, c.arg("self", x), graph.Arg{Name: "dim", Value: anys(axes)},
-			graph.Arg{Name: "keepdim", Value: c.whole("keepdims", 1) != 0})
-	}
-}
