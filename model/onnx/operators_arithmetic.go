@@ -193,3 +193,37 @@ func exp2Rule(e *networkEncoder) ([]string, error) {
 	x = e.cast(x, typeFloat)
 	return []string{e.op("Exp", []string{e.op("Mul", []string{x, e.like(x, math.Ln2)})})}, err
 }
+
+// log1pRule writes log(1 + x), as PyTorch's own exporters do. Next to zero, it has fewer correct digits than PyTorch.
+func log1pRule(e *networkEncoder) ([]string, error) {
+	x, err := e.first()
+	x = e.cast(x, typeFloat)
+	return []string{e.op("Log", []string{e.op("Add", []string{x, e.like(x, 1)})})}, err
+}
+
+// expm1Rule writes exp(x) - 1, as PyTorch's own exporters do. Next to zero, it has fewer correct digits than PyTorch.
+func expm1Rule(e *networkEncoder) ([]string, error) {
+	x, err := e.first()
+	x = e.op("Exp", []string{e.cast(x, typeFloat)})
+	return []string{e.op("Sub", []string{x, e.like(x, 1)})}, err
+}
+
+// lerpRule writes self + weight · (end - self).
+func lerpRule(e *networkEncoder) ([]string, error) {
+	x, err1 := e.first()
+	end, err2 := e.arg("end")
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	weight := e.n.Arg("weight")
+	var by string
+	if _, isNumber := asNumber(weight); isNumber {
+		by = e.scalar(e.kind(x), weight)
+	} else {
+		var err error
+		if by, err = e.tensorOf(weight); err != nil {
+			return nil, err
+		}
+	}
+	return []string{e.op("Add", []string{x, e.op("Mul", []string{e.op("Sub", []string{end, x}), by})})}, nil
+}

@@ -148,6 +148,34 @@ func pixelRule(e *networkEncoder) ([]string, error) {
 		attribute{"mode", "CRD"})}, err
 }
 
+// unshuffleRule moves pixels to channels.
+func unshuffleRule(e *networkEncoder) ([]string, error) {
+	x, err := e.first()
+	in, by := e.shapeOf(e.n.Args[0].Value), int(e.number("downscale_factor", 1))
+	if err != nil || len(in) != 4 {
+		return nil, errors.Join(err, errors.New("the input is not a batch of images"))
+	}
+	apart := e.op("Reshape", []string{x, e.graph.shape(-1, in[1], in[2]/by, by, in[3]/by, by)})
+	turned := e.op("Transpose", []string{apart}, attribute{"perm", []int{0, 1, 3, 5, 2, 4}})
+	return []string{e.op("Reshape", []string{turned, e.graph.shape(-1, in[1]*by*by, in[2]/by, in[3]/by)})}, nil
+}
+
+// channelsRule takes the channels of several groups in turns.
+func channelsRule(e *networkEncoder) ([]string, error) {
+	x, err := e.first()
+	in, groups := e.shapeOf(e.n.Args[0].Value), int(e.number("groups", 1))
+	if err != nil || len(in) < 3 {
+		return nil, errors.Join(err, errors.New("the input is not a batch of images"))
+	}
+	apart := e.op("Reshape", []string{x, e.graph.shape(append([]int{-1, groups, in[1] / groups}, in[2:]...)...)})
+	perm := []int{0, 2, 1}
+	for k := range in[2:] {
+		perm = append(perm, 3+k)
+	}
+	turned := e.op("Transpose", []string{apart}, attribute{"perm", perm})
+	return []string{e.op("Reshape", []string{turned, e.graph.shape(append([]int{-1}, in[1:]...)...)})}, nil
+}
+
 // likeRule fills a tensor of the shape of the result. A missing type is the type of the first argument if it is a
 // tensor.
 func likeRule(value any) operatorRule {

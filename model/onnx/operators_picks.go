@@ -1,6 +1,9 @@
 package onnx
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // integersOf converts truth values to integers, for operators that compute with numbers only.
 func (e *networkEncoder) integersOf(x string) string {
@@ -191,4 +194,36 @@ func (e *networkEncoder) times(x, name string) string {
 		return x
 	}
 	return e.op("Mul", []string{x, e.scalar(e.kind(x), e.n.Arg(name))})
+}
+
+// lengthRule writes the sum of absolute values, or the root of the sum of squares.
+func lengthRule(e *networkEncoder) ([]string, error) {
+	x, err := e.first()
+	operator, known := map[float64]string{1: "ReduceL1", 2: "ReduceL2"}[e.number("ord", 2)]
+	if !known {
+		return nil, fmt.Errorf("the order %g is not supported; expected 1 or 2", e.number("ord", 2))
+	}
+	return []string{e.op(operator, []string{e.cast(x, typeFloat)}, attribute{"axes", e.axes()}, e.keepdims())}, err
+}
+
+func oneHotRule(e *networkEncoder) ([]string, error) {
+	x, err := e.first()
+	shape := e.shapes[e.n.Results[0]]
+	return []string{e.typed(typeInt64, "OneHot", []string{x, e.graph.shape(shape[len(shape)-1]),
+		e.integers([]int64{0, 1}, 2)})}, err
+}
+
+// largestOfAll writes an adaptive maximum pool with one result per channel.
+func largestOfAll(e *networkEncoder) ([]string, error) {
+	x, err := e.first()
+	v, in := e.n.Results[0], e.shapeOf(e.n.Args[0].Value)
+	for _, size := range e.shapes[v][2:] {
+		if size != 1 {
+			return nil, errors.New("an adaptive maximum pool with several places is not supported")
+		}
+	}
+	if len(e.n.Results) > 1 || len(in) < 3 {
+		return nil, errors.New("indices of the largest values, and single examples, are not supported")
+	}
+	return []string{e.op("GlobalMaxPool", []string{x})}, err
 }

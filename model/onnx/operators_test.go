@@ -191,6 +191,17 @@ var written = map[string]string{
 	"prelu":               "y = prelu.default(self=%x, weight=@w_4)",
 	"threshold":           "y = threshold.default(self=%x, threshold=0.25, value=-3)",
 	"log2":                "a = abs.default(self=%x); b = add.Tensor(self=%a, other=1); y = log2.default(self=%b)",
+	"conv_transpose1d":    "y = conv_transpose1d.default(input=%s, weight=@w_4_3_2, stride=[2])",
+	"conv_transpose3d": "u = unsqueeze.default(self=%x, dim=1); " +
+		"y = conv_transpose3d.input(input=%u, weight=@w_1_2_2_2_2)",
+	"pixel_unshuffle":     "y = pixel_unshuffle.default(self=%x, downscale_factor=3)",
+	"channel_shuffle":     "y = channel_shuffle.default(self=%x, groups=2)",
+	"linalg_vector_norm":  "y = linalg_vector_norm.default(self=%x, ord=2, dim=[1, -1], keepdim=true)",
+	"one_hot":             "y = one_hot.default(self=%i, num_classes=5)",
+	"log1p":               "a = abs.default(self=%x); y = log1p.default(self=%a)",
+	"lerp":                "y = lerp.Scalar(self=%x, end=@w_6, weight=0.3)",
+	"adaptive_max_pool1d": "y = adaptive_max_pool1d.default(self=%s, output_size=[1])",
+	"adaptive_max_pool2d": "y = adaptive_max_pool2d.default(self=%x, output_size=[1, 1])",
 }
 
 const truthsOf = "m = gt.Scalar(self=%x, other=0.0); n = lt.Scalar(self=%x, other=0.5); "
@@ -348,7 +359,9 @@ var argumentCases = map[string]string{
 		"y = where.Scalar(condition=%m, self=1, other=0.5)",
 	"a pool of sequences without the padding": "y = avg_pool1d.default(self=%s, kernel_size=[2], padding=[1], " +
 		"count_include_pad=false)",
-	"a mean of sequences": "y = adaptive_avg_pool1d.default(self=%s, output_size=[1])",
+	"weights between tensors": "y = lerp.Tensor(self=%x, end=@w_6, weight=@v_6)",
+	"a sum of absolutes":      "y = linalg_vector_norm.default(self=%x, ord=1.0, dim=[1])",
+	"a mean of sequences":     "y = adaptive_avg_pool1d.default(self=%s, output_size=[1])",
 	"a convolution that keeps sizes": "y = conv2d.padding(input=%x, weight=@w_5_4_2_3, bias=@b_5, " +
 		"padding=\"same\", dilation=[1, 2])",
 	"a convolution without padding":   "y = conv2d.padding(input=%x, weight=@w_5_4_2_3, padding=\"valid\")",
