@@ -284,8 +284,13 @@ func (e *networkEncoder) pooled() (x value, out model.Shape, err error) {
 func maxPoolRule(e *networkEncoder) ([]string, error) {
 	x, out, err := e.pooled()
 	kernel, stride, padding := e.pool()
-	if slices.ContainsFunc(e.whole("dilation", 2, 1), func(d int) bool { return d != 1 }) {
-		return nil, errors.New("dilation is not supported")
+	if dilation := e.whole("dilation", 2, 1); slices.Max(dilation) > 1 {
+		if e.truth("ceil_mode") {
+			return nil, errors.New("dilation with ceil_mode is not supported")
+		}
+		return []string{e.op("MaxPool", []string{x.name}, attribute{"kernel_shape", both(kernel)},
+			attribute{"strides", both(stride)}, attribute{"pads", pads(padding)},
+			attribute{"dilations", dilation})}, err
 	}
 	return []string{e.maxPool(model.MaxPool2d{Kernel: kernel, Stride: stride, Padding: padding}, x, out)}, err
 }

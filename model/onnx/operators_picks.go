@@ -213,7 +213,7 @@ func oneHotRule(e *networkEncoder) ([]string, error) {
 		e.integers([]int64{0, 1}, 2)})}, err
 }
 
-// largestOfAll writes an adaptive maximum pool with one result per channel.
+// largestOfAll writes an adaptive maximum pool with one result per channel, without the indices.
 func largestOfAll(e *networkEncoder) ([]string, error) {
 	x, err := e.first()
 	v, in := e.n.Results[0], e.shapeOf(e.n.Args[0].Value)
@@ -222,8 +222,8 @@ func largestOfAll(e *networkEncoder) ([]string, error) {
 			return nil, errors.New("an adaptive maximum pool with several places is not supported")
 		}
 	}
-	if len(e.n.Results) > 1 || len(in) < 3 {
-		return nil, errors.New("indices of the largest values, and single examples, are not supported")
+	if len(in) < 3 {
+		return nil, errors.New("the input is a single example; expected a batch")
 	}
 	return []string{e.op("GlobalMaxPool", []string{x})}, err
 }

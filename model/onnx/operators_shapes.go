@@ -226,6 +226,25 @@ func arangeRule(e *networkEncoder) ([]string, error) {
 	return []string{e.filled(kind, values, len(values))}, nil
 }
 
+// linspaceRule writes the numbers from both ends, as PyTorch computes them.
+func linspaceRule(e *networkEncoder) ([]string, error) {
+	start, ok := asNumber(e.n.Arg("start"))
+	end, also := asNumber(e.n.Arg("end"))
+	v := e.n.Results[0]
+	if !ok || !also || e.shapes[v][0] != e.larger[v][0] {
+		return nil, errors.New("a range whose ends or length depend on the batch size is not supported")
+	}
+	values := make([]float64, e.shapes[v][0])
+	step := (end - start) / float64(max(1, len(values)-1))
+	for k := range values {
+		values[k] = start + float64(k)*step
+		if 2*k >= len(values) {
+			values[k] = end - float64(len(values)-1-k)*step
+		}
+	}
+	return []string{e.filled(typeFloat, values, len(values))}, nil
+}
+
 func filledRule(value float64) operatorRule {
 	return func(e *networkEncoder) ([]string, error) {
 		kind := int64(typeFloat)

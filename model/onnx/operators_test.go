@@ -198,6 +198,7 @@ var written = map[string]string{
 	"channel_shuffle":     "y = channel_shuffle.default(self=%x, groups=2)",
 	"linalg_vector_norm":  "y = linalg_vector_norm.default(self=%x, ord=2, dim=[1, -1], keepdim=true)",
 	"one_hot":             "y = one_hot.default(self=%i, num_classes=5)",
+	"linspace":            "r = linspace.default(start=-1, end=0.5, steps=6); y = add.Tensor(self=%x, other=%r)",
 	"log1p":               "a = abs.default(self=%x); y = log1p.default(self=%a)",
 	"lerp":                "y = lerp.Scalar(self=%x, end=@w_6, weight=0.3)",
 	"adaptive_max_pool1d": "y = adaptive_max_pool1d.default(self=%s, output_size=[1])",
@@ -359,6 +360,8 @@ var argumentCases = map[string]string{
 		"y = where.Scalar(condition=%m, self=1, other=0.5)",
 	"a pool of sequences without the padding": "y = avg_pool1d.default(self=%s, kernel_size=[2], padding=[1], " +
 		"count_include_pad=false)",
+	"places at a distance": "y = max_pool2d.default(self=%x, kernel_size=[2, 2], stride=[1, 2], padding=[1, 1], " +
+		"dilation=[2, 3])",
 	"weights between tensors": "y = lerp.Tensor(self=%x, end=@w_6, weight=@v_6)",
 	"a sum of absolutes":      "y = linalg_vector_norm.default(self=%x, ord=1.0, dim=[1])",
 	"a mean of sequences":     "y = adaptive_avg_pool1d.default(self=%s, output_size=[1])",
