@@ -231,8 +231,10 @@ func linspaceRule(e *networkEncoder) ([]string, error) {
 	start, ok := asNumber(e.n.Arg("start"))
 	end, also := asNumber(e.n.Arg("end"))
 	v := e.n.Results[0]
-	if !ok || !also || e.shapes[v][0] != e.larger[v][0] {
-		return nil, errors.New("a range whose ends or length depend on the batch size is not supported")
+	d, typed := e.n.Arg("dtype").(weights.DType)
+	if !ok || !also || e.shapes[v][0] != e.larger[v][0] || typed && onnxTypes[d] != typeFloat {
+		return nil, errors.New("a range of integers, or with ends or a length that depend on the batch size, is not " +
+			"supported")
 	}
 	values := make([]float64, e.shapes[v][0])
 	step := (end - start) / float64(max(1, len(values)-1))
