@@ -29,7 +29,7 @@ func joined(parts ...[]byte) (all []byte) {
 	return all
 }
 
-// called encodes a node with attributes that are integers, lists of integers, real numbers or texts.
+// called encodes a node with attributes that are integers, lists of integers, tensors, real numbers or texts.
 func called[T any](op string, in, out []string, attributes map[string]T) []byte {
 	var n []byte
 	for _, name := range in {
@@ -51,6 +51,8 @@ func called[T any](op string, in, out []string, attributes map[string]T) []byte 
 			n = append(n, text(5, append(all, number(20, 7)...))...)
 		case string:
 			n = append(n, text(5, joined(text(1, name), text(4, value), number(20, 3)))...)
+		case []byte: // an initializer
+			n = append(n, text(5, joined(text(1, name), value, number(20, 4)))...)
 		case float32:
 			real := binary.LittleEndian.AppendUint32(binary.AppendUvarint(nil, 2<<3|5), math.Float32bits(value))
 			n = append(n, text(5, joined(text(1, name), real, number(20, 1)))...)

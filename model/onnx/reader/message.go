@@ -327,7 +327,7 @@ func (t *tensor) weights() (weights.Tensor, error) {
 // ints returns the values of an integer tensor; false for other tensors and for large ones.
 func (t *tensor) ints() ([]any, bool) {
 	w, err := t.weights()
-	if err != nil || w.DType != weights.Int64 || w.Count() > 64 {
+	if err != nil || w.DType != weights.Int64 || w.Count() > mostSizes {
 		return nil, false
 	}
 	list := make([]any, w.Count())

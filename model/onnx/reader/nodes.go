@@ -57,6 +57,9 @@ var operators = map[string]func(c *call) error{
 	"Einsum": einsum, "Pad": pad, "DepthToSpace": depthToSpace,
 }
 
+// ofMatrices are the operators that accept matrices of sizes.
+var ofMatrices = []string{"Reshape", "Slice", "Transpose", "Cast", "Identity"}
+
 func (b *builder) addNode(n *node) error {
 	scopes, _ := scopesOf(n)
 	b.module = ""
@@ -68,6 +71,9 @@ func (b *builder) addNode(n *node) error {
 		o, ok := b.values[name] // an empty name is an omitted input
 		if !ok && name != "" && len(b.missed) == 0 {
 			return fmt.Errorf("no earlier operator computes the input %.100q", name)
+		}
+		if o.wide > 0 && !slices.Contains(ofMatrices, n.op) {
+			return fmt.Errorf("the input %.100q is a matrix of sizes, which this operator does not support", name)
 		}
 		c.operands = append(c.operands, o)
 	}

@@ -49,6 +49,7 @@ type operand struct {
 	ref   any    // a value, or a tensor of the model; nil for sizes
 	sizes []any  // whole numbers, known or computed, instead of a tensor
 	one   bool   // sizes is one number, not a list
+	wide  int    // sizes is a matrix with rows of this length; zero for a list
 	given bool   // the operand exists
 	name  string // name in the model
 }

@@ -46,7 +46,11 @@ func lengths(order float64) func(*call) error {
 	return reduced("linalg_vector_norm.default", graph.Arg{Name: "ord", Value: order})
 }
 
-// filled makes a tensor of a computed shape with a constant value, which is the real number 0 if it is missing.
+// mostSizes is the largest number of integers that count as a list of sizes.
+const mostSizes = 64
+
+// filled makes a list of sizes, or a tensor of a computed shape with a constant value. A missing value is the real
+// number 0.
 func filled(c *call) error {
 	sizes := c.operand(0).sizes
 	if sizes == nil {
@@ -63,6 +67,10 @@ func filled(c *call) error {
 			return orElse(err, "the value has %d numbers; expected one", len(values))
 		}
 		dtype, value = w.DType, values[0]
+	}
+	if count, ok := c.operand(0).known(); ok && len(count) == 1 && dtype == weights.Int64 && count[0] >= 0 &&
+		count[0] <= mostSizes {
+		return c.sizesDone(slices.Repeat([]any{int64(value)}, int(count[0])), false)
 	}
 	return c.done("full.default", graph.Arg{Name: "size", Value: sizes}, graph.Arg{Name: "fill_value", Value: value},
 		graph.Arg{Name: "dtype", Value: dtype})

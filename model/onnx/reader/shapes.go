@@ -92,7 +92,7 @@ func reshape(c *call) error {
 		return fmt.Errorf("the shape is not a list of sizes that graft can evaluate")
 	}
 	if x.computed() {
-		return c.sizesDone(x.sizes, len(to.sizes) == 0)
+		return c.reshapeSizes(x, to)
 	}
 	list := slices.Clone(to.sizes)
 	for k, v := range list {
@@ -104,6 +104,22 @@ func reshape(c *call) error {
 	return c.done("reshape.default", c.arg("self", x), graph.Arg{Name: "shape", Value: list})
 }
 
+// reshapeSizes makes a number, a list or a matrix of sizes.
+func (c *call) reshapeSizes(x, to operand) error {
+	shape, known := to.known()
+	wide := 0
+	if known && len(shape) == 2 {
+		if wide = int(shape[1]); wide < 1 || len(x.sizes)%wide != 0 {
+			return fmt.Errorf("cannot arrange %d sizes as a matrix of shape %v", len(x.sizes), shape)
+		}
+	}
+	err := c.sizesDone(x.sizes, len(to.sizes) == 0)
+	o := c.values[c.node.out[0]]
+	o.wide = wide
+	c.values[c.node.out[0]] = o
+	return err
+}
+
 func flatten(c *call) error {
 	x, err := c.need(0)
 	if err != nil || c.whole("axis", 1) != 1 {
@@ -112,7 +128,18 @@ func flatten(c *call) error {
 	return c.done("flatten.using_ints", c.arg("self", x), graph.Arg{Name: "start_dim", Value: int64(1)})
 }
 
+// transpose exchanges dimensions, also of a matrix of sizes: exporters turn lists of pads so.
 func transpose(c *call) error {
+	if m := c.operand(0); m.computed() && m.wide > 0 {
+		var turned []any
+		for column := range m.wide {
+			for k := column; k < len(m.sizes); k += m.wide {
+				turned = append(turned, m.sizes[k])
+			}
+		}
+		c.values[c.node.out[0]] = operand{sizes: turned, wide: len(m.sizes) / m.wide, given: true, name: c.node.out[0]}
+		return nil
+	}
 	x, err := c.need(0)
 	order := c.list("perm")
 	if err != nil || order == nil {
@@ -209,6 +236,9 @@ func slice(c *call) error {
 }
 
 func sliceSizes(c *call, x, starts, ends operand) error {
+	if x.wide > 0 {
+		return reverseRows(c, x, starts, ends)
+	}
 	from, ok := starts.known()
 	to, also := ends.known()
 	if !ok || !also || len(from) != 1 || len(to) != 1 || c.operand(4).given {
@@ -223,6 +253,24 @@ func sliceSizes(c *call, x, starts, ends operand) error {
 	}
 	start, end := place(from[0]), place(to[0])
 	return c.sizesDone(x.sizes[start:max(start, end)], false)
+}
+
+// reverseRows reverses the rows of a matrix of sizes.
+func reverseRows(c *call, x, starts, ends operand) error {
+	from, ok := starts.known()
+	to, also := ends.known()
+	axes, known := c.operand(3).known()
+	steps, stepped := c.operand(4).known()
+	whole := ok && also && slices.Equal(from, []int64{-1}) && len(to) == 1 && to[0] <= math.MinInt32
+	if !whole || !known || !stepped || !slices.Equal(axes, []int64{0}) || !slices.Equal(steps, []int64{-1}) {
+		return fmt.Errorf("unsupported slice of a matrix of sizes; expected all rows in reverse")
+	}
+	var turned []any
+	for k := len(x.sizes) - x.wide; k >= 0; k -= x.wide {
+		turned = append(turned, x.sizes[k:k+x.wide]...)
+	}
+	c.values[c.node.out[0]] = operand{sizes: turned, wide: x.wide, given: true, name: c.node.out[0]}
+	return nil
 }
 
 // gather looks up rows, or takes one place of a dimension.
