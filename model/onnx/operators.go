@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"maps"
 	"math"
 	"strings"
 
@@ -15,7 +16,8 @@ type operatorRule func(e *networkEncoder) ([]string, error)
 var operatorRules map[string]operatorRule
 
 func init() { // rules refer to each other
-	operatorRules = map[string]operatorRule{
+	operatorRules = arithmeticRules()
+	maps.Copy(operatorRules, map[string]operatorRule{
 		"linear": linearRule, "matmul": product("self", "other"), "bmm": product("self", "mat2"),
 		"mm": product("self", "mat2"), "mv": product("self", "vec"), "dot": product("self", "tensor"),
 		"outer": outerRule, "einsum": einsumRule, "addmm": summedProduct("mat1", "mat2"),
@@ -28,22 +30,6 @@ func init() { // rules refer to each other
 		"lstm": recurrentRule, "gru": recurrentRule, "rnn_tanh": recurrentRule,
 		"rnn_relu": recurrentRule, "scaled_dot_product_attention": attentionRule,
 		"batch_norm": batchNormRule, "layer_norm": layerNormRule, "rms_norm": rmsNormRule, "group_norm": groupNormRule,
-		"add": pairwise("Add"), "sub": pairwise("Sub"), "mul": pairwise("Mul"), "div": pairwise("Div"),
-		"pow": pairwise("Pow"), "maximum": pairwise("Max"), "minimum": pairwise("Min"),
-		"eq": compare("Equal", false), "ne": compare("Equal", true), "lt": compare("Less", false),
-		"le": compare("LessOrEqual", false), "gt": compare("Greater", false), "ge": compare("GreaterOrEqual", false),
-		"bitwise_not": bitwiseNot, "logical_not": logicalNot, "masked_fill": maskedFill, "where": whereRule,
-		"bitwise_and": bitwise("And"), "bitwise_or": bitwise("Or"), "bitwise_xor": bitwise("Xor"),
-		"logical_and": logical("And"), "logical_or": logical("Or"), "logical_xor": logical("Xor"),
-		"isnan": isNaNRule, "rsub": reversedSub, "remainder": remainderRule, "fmod": fmodRule, "square": squareRule,
-		"softmax": softmaxRule("Softmax"), "log_softmax": softmaxRule("LogSoftmax"), "mean": reduced("ReduceMean"),
-		"sum": reduced("ReduceSum"), "amax": extremesRule("ReduceMax"), "amin": extremesRule("ReduceMin"),
-		"max":    extremeRule("Max", "ReduceMax", "ArgMax"),
-		"min":    extremeRule("Min", "ReduceMin", "ArgMin"),
-		"argmax": placeRule("ArgMax"), "argmin": placeRule("ArgMin"), "any": quantifierRule("ReduceMax"),
-		"all": quantifierRule("ReduceMin"), "prod": productRule, "logsumexp": logSumExpRule,
-		"var": varianceRule(false), "std": varianceRule(true),
-		"linalg_vector_norm": lengthRule, "one_hot": oneHotRule, "cumsum": runningSumRule, "topk": largestRule,
 		"max_pool2d": maxPoolRule, "avg_pool2d": averagePoolRule, "adaptive_avg_pool2d": adaptiveRule,
 		"max_pool1d": lineRule(maxOfLine), "avg_pool1d": lineRule(averageOfLine),
 		"adaptive_avg_pool1d": lineRule(adaptiveOfLine), "adaptive_max_pool1d": largestOfAll,
@@ -78,7 +64,7 @@ func init() { // rules refer to each other
 		"ceil": rounded("Ceil"), "trunc": truncRule, "round": roundRule,
 		"log2": scaledLogRule(math.Log2E), "exp2": exp2Rule, "log1p": log1pRule, "expm1": expm1Rule, "lerp": lerpRule,
 		"silu": activated(torch.SiLU, "", 0), "hardswish": activated(torch.Hardswish, "", 0),
-	}
+	})
 	for _, name := range strings.Fields("dropout feature_dropout alias contiguous detach clone") {
 		operatorRules[name] = func(e *networkEncoder) ([]string, error) { return e.one(e.first()) }
 	}
@@ -86,6 +72,28 @@ func init() { // rules refer to each other
 		"reciprocal": "Reciprocal", "sin": "Sin", "cos": "Cos", "tan": "Tan", "atan": "Atan", "sinh": "Sinh",
 		"cosh": "Cosh"} {
 		operatorRules[name] = realOnly(operator)
+	}
+}
+
+// arithmeticRules are the rules of operators on pairs of values, comparisons and reductions.
+func arithmeticRules() map[string]operatorRule {
+	return map[string]operatorRule{
+		"add": pairwise("Add"), "sub": pairwise("Sub"), "mul": pairwise("Mul"), "div": pairwise("Div"),
+		"pow": pairwise("Pow"), "maximum": pairwise("Max"), "minimum": pairwise("Min"),
+		"eq": compare("Equal", false), "ne": compare("Equal", true), "lt": compare("Less", false),
+		"le": compare("LessOrEqual", false), "gt": compare("Greater", false), "ge": compare("GreaterOrEqual", false),
+		"bitwise_not": bitwiseNot, "logical_not": logicalNot, "masked_fill": maskedFill, "where": whereRule,
+		"bitwise_and": bitwise("And"), "bitwise_or": bitwise("Or"), "bitwise_xor": bitwise("Xor"),
+		"logical_and": logical("And"), "logical_or": logical("Or"), "logical_xor": logical("Xor"),
+		"isnan": isNaNRule, "rsub": reversedSub, "remainder": remainderRule, "fmod": fmodRule, "square": squareRule,
+		"softmax": softmaxRule("Softmax"), "log_softmax": softmaxRule("LogSoftmax"), "mean": reduced("ReduceMean"),
+		"sum": reduced("ReduceSum"), "amax": extremesRule("ReduceMax"), "amin": extremesRule("ReduceMin"),
+		"max":    extremeRule("Max", "ReduceMax", "ArgMax"),
+		"min":    extremeRule("Min", "ReduceMin", "ArgMin"),
+		"argmax": placeRule("ArgMax"), "argmin": placeRule("ArgMin"), "any": quantifierRule("ReduceMax"),
+		"all": quantifierRule("ReduceMin"), "prod": productRule, "logsumexp": logSumExpRule,
+		"var": varianceRule(false), "std": varianceRule(true),
+		"linalg_vector_norm": lengthRule, "one_hot": oneHotRule, "cumsum": runningSumRule, "topk": largestRule,
 	}
 }
 

@@ -89,8 +89,15 @@ func TestOperatorsOfOtherExporters(t *testing.T) {
 			assertComputes(t, net, g)
 		})
 	}
+	kept := joined(list("two", -1, 2), list("n", 1), called("ConstantOfShape",
+		[]string{"n"}, []string{"z"}, attributes{"value": list("", 0)}), called("Concat", []string{"z", "z"},
+		[]string{"all"}, attributes{"axis": int64(0)}), called[any]("Reshape", []string{"all", "two"},
+		[]string{"m"}, nil), called("Transpose", []string{"m"}, []string{"t"}, attributes{"perm": []int64{0, 1}}),
+		node("Relu", nil, "x"))
+	_, err := readModel(typedModel(typed(11, "x", 1, 1, 3), kept, typed(12, "y", 1)))
+	assert.ErrorContains(t, err, "unsupported order [0 1] of a matrix of sizes")
 	mirrored := node("Pad", attributes{"mode": "mirror"}, "x")
-	_, err := readModel(typedModel(typed(11, "x", 1, 1, 3), mirrored, typed(12, "y", 1)))
+	_, err = readModel(typedModel(typed(11, "x", 1, 1, 3), mirrored, typed(12, "y", 1)))
 	assert.ErrorContains(t, err, `unsupported mode "mirror"; expected constant, reflect, edge or wrap`)
 }
 

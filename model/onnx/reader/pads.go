@@ -119,6 +119,9 @@ func (c *call) automatic(x operand, kernel []int) {
 		if list := c.list("strides"); len(list) == dims {
 			stride = max(1, list[k])
 		}
+		if stride > 1 && c.resizable() {
+			return // the pads depend on the size of the images
+		}
 		if list := c.list("dilations"); len(list) == dims {
 			dilation = list[k]
 		}
@@ -132,6 +135,12 @@ func (c *call) automatic(x operand, kernel []int) {
 	}
 	delete(c.attributes, "auto_pad")
 	c.attributes["pads"] = &attribute{list: pads}
+}
+
+// resizable reports whether the examples of the model have sizes that may change.
+func (c *call) resizable() bool {
+	sizes := c.builder.out.Graph.Input.Shape
+	return len(sizes) > 0 && slices.ContainsFunc(sizes[1:], func(s graph.Size) bool { return s.Name != "" })
 }
 
 // backwards takes a slice with a negative step, which PyTorch lacks, from the reversed dimension. Only slices of the

@@ -95,13 +95,9 @@ func depthToSpace(c *call) error {
 }
 
 func einsum(c *call) error {
-	var parts []any
-	for k := range c.operands {
-		o, err := c.need(k)
-		if err != nil {
-			return err
-		}
-		parts = append(parts, c.read(o))
+	parts, err := c.parts()
+	if err != nil {
+		return err
 	}
 	return c.done("einsum.default", graph.Arg{Name: "equation", Value: c.text("equation", "")},
 		graph.Arg{Name: "tensors", Value: parts})

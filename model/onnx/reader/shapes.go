@@ -51,16 +51,24 @@ func concat(c *call) error {
 		}
 		return c.sizesDone(list, false)
 	}
-	var parts []any
-	for k := range c.operands {
-		o, err := c.need(k)
-		if err != nil {
-			return err
-		}
-		parts = append(parts, c.read(o))
+	parts, err := c.parts()
+	if err != nil {
+		return err
 	}
 	return c.done("cat.default", graph.Arg{Name: "tensors", Value: parts},
 		graph.Arg{Name: "dim", Value: c.whole("axis", 0)})
+}
+
+// parts returns all inputs, which must be tensors.
+func (c *call) parts() (list []any, err error) {
+	for k := range c.operands {
+		o, err := c.need(k)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, c.read(o))
+	}
+	return list, nil
 }
 
 func split(c *call) error {
@@ -131,6 +139,9 @@ func flatten(c *call) error {
 // transpose exchanges dimensions, also of a matrix of sizes: exporters turn lists of pads so.
 func transpose(c *call) error {
 	if m := c.operand(0); m.computed() && m.wide > 0 {
+		if perm := c.list("perm"); perm != nil && !slices.Equal(perm, []int64{1, 0}) {
+			return fmt.Errorf("unsupported order %v of a matrix of sizes; expected [1 0]", perm)
+		}
 		var turned []any
 		for column := range m.wide {
 			for k := column; k < len(m.sizes); k += m.wide {
